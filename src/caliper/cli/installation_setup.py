@@ -15,7 +15,7 @@ from caliper.cli.flags import Json, Quiet
 from caliper.lazy import lazy_module
 from caliper.wiring.client_settings import ClientSettings
 from caliper.wiring.grounds import kafka_access
-from caliper.wiring.installation_users import store_users, stream_users
+from caliper.wiring.installation_users import store_policies, store_users, stream_users
 from caliper.wiring.settings import read_settings
 from caliper.wiring.store_access import name_store_errors, store_access
 
@@ -79,7 +79,7 @@ Checkpoints = Annotated[
     typer.Option(
         "--checkpoints",
         metavar="BUCKET/PREFIX",
-        help="Where suites find checkpoints, for --users; several separated by commas.",
+        help="Where suites find checkpoints; several separated by commas.",
     ),
 ]
 
@@ -132,7 +132,7 @@ def apply_storage(
     of models stay until somebody deletes them. Other rules of the bucket are left alone.
     """
     settings = read_settings(ClientSettings, store=store)
-    places = tuple(filter(None, checkpoints.split(",")))
+    places = _places(checkpoints)
     known = store_users(Path(users), settings.store_bucket, places) if users else []
     with name_store_errors(settings, "--store"):
         access = store_access(settings)
@@ -140,6 +140,22 @@ def apply_storage(
         if known:
             changes += minio_users.apply_store_users(access, known)
     return _show(changes, json=json, quiet=quiet)
+
+
+@storage.command("policies")
+def show_policies(checkpoints: Checkpoints = "") -> int:
+    """Print, as JSON, the policy that each service needs in the bucket CALIPER_STORE_BUCKET.
+
+    For users or roles of a store that is not MinIO, where they are made by hand. A MinIO gets
+    them from `caliper storage apply --users`.
+    """
+    bucket_name = read_settings(ClientSettings).store_bucket
+    write_json(store_policies(bucket_name, _places(checkpoints)))
+    return Exit.DONE
+
+
+def _places(checkpoints: str) -> tuple[str, ...]:
+    return tuple(filter(None, checkpoints.split(",")))
 
 
 def brokers(servers: str) -> KafkaAccess:

@@ -87,7 +87,7 @@ class StoreAccess:
                 parts.netloc,
                 credentials=self.credentials(pool),
                 secure=parts.scheme == "https",
-                region=self._region(parts),
+                region=self.signing_region(),
                 http_client=pool,
             )
         except ValueError as error:
@@ -102,8 +102,11 @@ class StoreAccess:
             client.enable_virtual_style_endpoint()  # type: ignore[no-untyped-call]
         return client
 
-    def _region(self, parts: SplitResult) -> str:
-        found = _REGION_IN_HOST.search(parts.hostname or "")
+    def signing_region(self) -> str:
+        """The region that requests are signed for. Raises InvalidInput, with the field `region`, if
+        the endpoint is in another.
+        """
+        found = _REGION_IN_HOST.search(urlsplit(self.url).hostname or "")
         if found is None:
             return self.region or "us-east-1"
         if self.region not in ("", found[1]):

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from dataclasses import dataclass
+from datetime import UTC, datetime, timedelta
 from threading import Lock
 from urllib.parse import urlsplit
 from xml.etree.ElementTree import ParseError
@@ -16,6 +17,8 @@ from urllib3.exceptions import HTTPError
 
 from caliper.core.errors import StoreUnavailable
 
+_MARGIN = timedelta(minutes=1)
+_FOREVER = datetime.max.replace(tzinfo=UTC)
 _STATUS = re.compile(r"HTTP status code (\d+)")
 
 
@@ -32,26 +35,42 @@ class WorkloadIdentity:
 
 
 class WorkloadProvider(Provider):
-    """Keys that are got anew shortly before they expire, each time by the token that the file
-    then holds. Raises StoreUnavailable.
+    """Keys that are got anew before they expire, each time by the token that the file then holds.
+
+    `retrieve` raises StoreUnavailable.
     """
 
     def __init__(self, identity: WorkloadIdentity, pool: urllib3.PoolManager) -> None:
+        self._identity = identity
+        self._pool = pool
+        self._place = urlsplit(identity.sts).hostname or "the cloud's token service"
         self._lock = Lock()
-        self._place = urlsplit(identity.sts).hostname or "Amazon's token service"
-        self._provider = IamAwsProvider(
-            custom_endpoint=identity.sts or None,
-            http_client=pool,
-            region=identity.region or None,
-        )
+        self._keys: Credentials | None = None
+        self._until = _FOREVER
 
     def retrieve(self) -> Credentials:
         # All calls need the same keys: one gets them, the others wait.
         with self._lock:
-            try:
-                return self._provider.retrieve()
-            except (HTTPError, MinioException, OSError, ParseError, KeyError, ValueError) as error:
-                reason = self._reason(error)
+            if self._keys is None or datetime.now(UTC) > self._until - _MARGIN:
+                lent = self._borrow()
+                self._until = _FOREVER
+                if lent.expiration is not None:
+                    self._until = lent.expiration.replace(tzinfo=UTC)
+                self._keys = lent
+            return self._keys
+
+    def _borrow(self) -> Credentials:
+        # A new one each time: with keys of its own it would ask Python for the time in a way that
+        # is deprecated.
+        provider = IamAwsProvider(
+            custom_endpoint=self._identity.sts or None,
+            http_client=self._pool,
+            region=self._identity.region or None,
+        )
+        try:
+            return provider.retrieve()
+        except (HTTPError, MinioException, OSError, ParseError, KeyError, ValueError) as error:
+            reason = self._reason(error)
         # Outside of the handler: the client's message holds the token.
         raise StoreUnavailable(f"no keys for the identity of this workload: {reason}")
 
@@ -62,7 +81,7 @@ class WorkloadProvider(Provider):
             return f"the token cannot be read: {error.__cause__.strerror}"
         if status := _STATUS.search(str(error)):
             return (
-                f"{self._place} answered {status[1]}; does the role (AWS_ROLE_ARN) trust this "
+                f"{self._place} answered {status[1]}; does the role in AWS_ROLE_ARN trust this "
                 "service account?"
             )
         return f"{self._place} gave none that can be read ({type(error).__name__})"
