@@ -144,7 +144,7 @@ def apply_storage(
 
 @storage.command("policies")
 def show_policies(checkpoints: Checkpoints = "") -> int:
-    """Print, as JSON, the policy that each service needs in the bucket CALIPER_STORE_BUCKET.
+    """Print the policy of each service in the bucket CALIPER_STORE_BUCKET, as JSON.
 
     For users or roles of a store that is not MinIO, where they are made by hand. A MinIO gets
     them from `caliper storage apply --users`.
