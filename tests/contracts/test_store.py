@@ -61,9 +61,7 @@ class TestMinioStore(DeletableStoreContract):
             yield store
 
 
-class TestMinioStoreOfVersity(DeletableStoreContract):
-    kind = MinioStore
-
+class TestMinioStoreOfVersity(TestMinioStore):
     @pytest.fixture(params=["path", "host"])
     async def store(
         self, request: pytest.FixtureRequest, versity: str
