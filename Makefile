@@ -75,7 +75,7 @@ lint: $(VENV)/.installed-dev ## Check style, types, the rule between rooms, size
 wheel: $(VENV)/.installed ## Install the wheel without extras for the other Pythons of 3.11 to 3.13, and try it
 	$(BIN)/python -m tools.wheel
 
-servers: $(VENV)/.installed-dev ## Fetch the real Kafka, MinIO, Triton, llama.cpp and Kubernetes that the tests use when they are there
+servers: $(VENV)/.installed-dev ## Fetch the real Kafka, MinIO, Versity, Triton, llama.cpp and Kubernetes that the tests use when they are there
 	$(BIN)/python -m tests.servers
 
 docs: $(VENV)/.installed-dev ## Write the generated pages of docs/ anew

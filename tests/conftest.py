@@ -25,6 +25,7 @@ from tests.servers.choosing import (
     MINIO,
     PROMETHEUS,
     TRITON,
+    VERSITY,
     Component,
 )
 from tests.servers.kube_api import KubeApi
@@ -199,6 +200,12 @@ def minio(session_folder: Path) -> Iterator[str]:
     use buckets of your own.
     """
     yield from share(MINIO, session_folder)
+
+
+@pytest.fixture(scope="session")
+def versity(session_folder: Path) -> Iterator[str]:
+    """The same of a Versity S3 gateway, an S3 server that is not MinIO."""
+    yield from share(VERSITY, session_folder)
 
 
 @pytest.fixture(scope="session")

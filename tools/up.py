@@ -29,8 +29,8 @@ from urllib.parse import urlsplit
 from tests.servers import broker, fetch, object_server
 from tests.servers.process import ServerProcess, answers, free_ports
 
+from caliper.adapters.stores.access import StoreAccess
 from caliper.adapters.stores.bucket import apply_storage
-from caliper.adapters.stores.minio import StoreAccess
 from caliper.adapters.streams.kafka_access import KafkaAccess
 from caliper.adapters.streams.kafka_topics import apply_topics
 

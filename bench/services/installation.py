@@ -17,8 +17,9 @@ from tests.servers.process import ServerProcess, answers, free_ports
 from caliper.adapters.remote.channel import Target
 from caliper.adapters.remote.gateway import RemoteGateway
 from caliper.adapters.remote.stages import RemoteStages
+from caliper.adapters.stores.access import StoreAccess
 from caliper.adapters.stores.bucket import apply_storage
-from caliper.adapters.stores.minio import MinioStore, StoreAccess
+from caliper.adapters.stores.minio import MinioStore
 from caliper.adapters.streams.kafka_access import KafkaAccess
 from caliper.adapters.streams.kafka_topics import apply_topics
 from caliper.wiring.grounds import Ground, kafka_ground

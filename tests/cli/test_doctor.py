@@ -16,6 +16,7 @@ from tests.fakes import chat_server as fake
 from tests.fakes import chat_trouble
 from tests.fakes.chat_server import ChatServer, Step
 from tests.fakes.command import Command
+from tests.servers.access import variables_of, versity_access
 from tests.servers.process import free_ports
 
 from caliper.adapters.streams.kafka_access import KafkaAccess
@@ -262,3 +263,22 @@ def test_a_store_without_a_bucket_and_with_one(tmp_path: Path, minio: str) -> No
     assert "written, and read again" in caliper("doctor", code=0).out
     wrong = Command(tmp_path, {**environment, "CALIPER_STORE_SECRET_KEY": SECRET})
     assert SECRET not in wrong("doctor", code=1).out
+
+
+@pytest.mark.parametrize(
+    ("change", "told"),
+    [
+        ({"REGION": "us-east-1"}, 'expecting "eu-central-1" (is STORE_REGION that of the bucket?)'),
+        ({"STYLE": "host"}, "CALIPER_STORE_STYLE: needs an endpoint with a name, not an address"),
+    ],
+    ids=["region", "style"],
+)
+def test_a_wrong_region_or_style_of_the_store_is_named(
+    tmp_path: Path, versity: str, change: dict[str, str], told: str
+) -> None:
+    access = versity_access(versity)
+    right = {**variables_of(access, access.bucket), "CALIPER_STORE_REGION": access.region}
+    assert Command(tmp_path, right)("storage", "apply", "--store", access.url, code=0)
+    Command(tmp_path, right)("doctor", code=0)
+    wrong = {**right, **{f"CALIPER_STORE_{name}": value for name, value in change.items()}}
+    assert told in Command(tmp_path, wrong)("doctor", code=1).out

@@ -10,6 +10,7 @@ from tests.deploy.made import make_secrets
 from tests.fakes.command import Command
 from tests.servers.process import free_ports
 
+from caliper.adapters.cluster.grants import STORE_GRANTS
 from caliper.adapters.stores.bucket import EXPIRE
 
 NOTHING = "Nothing to change."
@@ -97,3 +98,22 @@ def test_a_key_that_is_missing_is_named(caliper: Command, missing: str) -> None:
     command = Command(caliper.folder, keys)
     ended = command("storage", "apply", "--store", "http://127.0.0.1:9", code=2)
     assert missing in ended.err
+
+
+def test_policies_are_printed_for_stores_where_users_are_made_by_hand(caliper: Command) -> None:
+    command = Command(caliper.folder, {"CALIPER_STORE_BUCKET": "ours"})
+    told = command("storage", "policies", "--checkpoints", "models/step-", code=0).told
+    assert set(told) == set(STORE_GRANTS)
+    actions = {
+        action
+        for policy in told.values()
+        for statement in policy["Statement"]
+        for action in statement["Action"]
+    }
+    # Those that Amazon's IAM knows; a MinIO is told of its own besides.
+    assert {action.partition(":")[0] for action in actions} == {"s3"}
+    suites = str(told["suites"])
+    assert "arn:aws:s3:::models/step-*" in suites
+    assert "arn:aws:s3:::ours/suites/*" in suites
+    assert "arn:aws:s3:::ours/suites/*" not in str(told["judge"])
+    assert "Condition" not in str(told)

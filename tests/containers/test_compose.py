@@ -18,7 +18,6 @@ from tests.servers.absent import leave_out
 
 from caliper.version import __version__
 from caliper.wiring.client_settings import ClientSettings
-from caliper.wiring.grounds import store_access
 from caliper.wiring.service_settings import (
     AggregatorSettings,
     CaptionerSettings,
@@ -28,6 +27,7 @@ from caliper.wiring.service_settings import (
     ServerSettings,
 )
 from caliper.wiring.settings import Settings, read_settings, variable
+from caliper.wiring.store_access import store_access
 from caliper.wiring.suites_settings import SuitesSettings
 
 SETTINGS: dict[str, type[ServerSettings]] = {

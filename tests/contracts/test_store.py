@@ -12,7 +12,7 @@ from tests.fakes import runs
 from tests.fakes.clock import FakeClock
 from tests.fakes.counting import CountingStore
 from tests.fakes.stores import MemoryStore
-from tests.servers.access import new_bucket
+from tests.servers.access import new_bucket, versity_access
 
 from caliper.adapters.stores.directory import DirectoryStore
 from caliper.adapters.stores.minio import MinioStore
@@ -58,6 +58,15 @@ class TestMinioStore(DeletableStoreContract):
     @pytest.fixture
     async def store(self, minio: str) -> AsyncIterator[DeletableStore]:
         async with new_bucket(minio) as store:
+            yield store
+
+
+class TestMinioStoreOfVersity(TestMinioStore):
+    @pytest.fixture(params=["path", "host"])
+    async def store(
+        self, request: pytest.FixtureRequest, versity: str
+    ) -> AsyncIterator[DeletableStore]:
+        async with new_bucket(versity_access(versity, request.param)) as store:
             yield store
 
 

@@ -15,7 +15,7 @@ from caliper.serving.addresses import Address
 from caliper.wiring.bootstrap import BootstrapSettings
 from caliper.wiring.client_settings import ClientSettings
 from caliper.wiring.endpoint_settings import EndpointSettings
-from caliper.wiring.grounds import kafka_access, store_access
+from caliper.wiring.grounds import kafka_access
 from caliper.wiring.service_settings import (
     AggregatorSettings,
     CaptionerSettings,
@@ -28,6 +28,7 @@ from caliper.wiring.service_settings import (
 )
 from caliper.wiring.settings import Settings
 from caliper.wiring.specs import split_spec
+from caliper.wiring.store_access import store_access
 from caliper.wiring.suites_settings import SuitesSettings
 
 SETTINGS: dict[str, type[Settings]] = {

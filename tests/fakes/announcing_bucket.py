@@ -14,7 +14,7 @@ from minio.notificationconfig import NotificationConfig, QueueConfig
 from tests.servers import object_server
 from tests.servers.access import access_to
 
-from caliper.adapters.stores.minio import StoreAccess
+from caliper.adapters.stores.access import StoreAccess
 from caliper.adapters.streams.kafka_access import KafkaAccess
 from caliper.adapters.streams.kafka_log import KafkaLog
 from caliper.adapters.streams.kafka_topics import Topic, apply_topics

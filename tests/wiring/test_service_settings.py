@@ -72,7 +72,9 @@ def test_services_and_the_command_line_leave_each_other_alone(
         assert read_settings(QaReaderSettings).model_token is None
 
 
-@pytest.mark.parametrize("field", ["MODEL_TOKEN", "STORE_ACCESS_KEY", "STORE_SECRET_KEY"])
+@pytest.mark.parametrize(
+    "field", ["MODEL_TOKEN", "STORE_ACCESS_KEY", "STORE_SECRET_KEY", "STORE_SESSION_TOKEN"]
+)
 def test_secrets_from_files(monkeypatch: pytest.MonkeyPatch, tmp_path: Path, field: str) -> None:
     file = tmp_path / "secret"
     file.write_text(f"{SECRET}\n", encoding="utf-8")

@@ -18,9 +18,10 @@ from caliper.cli.options import OutputOptions, command_taking
 from caliper.core.errors import InvalidInput
 from caliper.lazy import lazy_module
 from caliper.wiring.client_settings import ClientSettings
-from caliper.wiring.grounds import kafka_access, name_store_errors, store_access
-from caliper.wiring.installation_users import store_users, stream_users
+from caliper.wiring.grounds import kafka_access
+from caliper.wiring.installation_users import store_policies, store_users, stream_users
 from caliper.wiring.settings import read_settings
+from caliper.wiring.store_access import name_store_errors, store_access
 
 if TYPE_CHECKING:
     from caliper.adapters.stores import bucket
@@ -90,7 +91,7 @@ Checkpoints = Annotated[
     typer.Option(
         "--checkpoints",
         metavar="BUCKET/PREFIX,...",
-        help="Where suites find checkpoints, for --users.",
+        help="Where suites find checkpoints.",
     ),
 ]
 
@@ -149,7 +150,7 @@ def apply_topics(options: TopicOptions, output: OutputOptions) -> int:
 def apply_storage(options: StorageOptions, output: OutputOptions) -> int:
     """Apply the bucket and users of the store."""
     settings = read_settings(ClientSettings, store=options.store)
-    places = tuple(filter(None, options.checkpoints.split(",")))
+    places = _places(options.checkpoints)
     folder, bucket_name = options.users, settings.store_bucket
     known = store_users(Path(folder), bucket_name, places) if folder else []
     old = _replaced(options.remove, [user.access_key for user in known])
@@ -190,6 +191,22 @@ def _replaced(remove: str, users: Sequence[str]) -> list[str]:
         if name in users:
             raise InvalidInput(f"{name} is a user of --users", field="--remove")
     return names
+
+
+@storage.command("policies")
+def show_policies(checkpoints: Checkpoints = "") -> int:
+    """Print the policy of each service in the bucket CALIPER_STORE_BUCKET, as JSON.
+
+    For users or roles of a store that is not MinIO, where they are made by hand. A MinIO gets
+    them from `caliper storage apply --users`.
+    """
+    bucket_name = read_settings(ClientSettings).store_bucket
+    write_json(store_policies(bucket_name, _places(checkpoints)))
+    return Exit.DONE
+
+
+def _places(checkpoints: str) -> tuple[str, ...]:
+    return tuple(filter(None, checkpoints.split(",")))
 
 
 def brokers(servers: str) -> KafkaAccess:

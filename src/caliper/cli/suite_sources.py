@@ -31,7 +31,7 @@ if TYPE_CHECKING:
     from caliper.adapters.streams import kafka_log
     from caliper.cli import installation_setup
     from caliper.serving import webhooks
-    from caliper.wiring import client_settings, grounds, settings
+    from caliper.wiring import client_settings, settings, store_access
 else:
     installation_setup = lazy_module("caliper.cli.installation_setup")
     webhooks = lazy_module("caliper.serving.webhooks")
@@ -39,7 +39,7 @@ else:
     kafka_log = lazy_module("caliper.adapters.streams.kafka_log")
     client_settings = lazy_module("caliper.wiring.client_settings")
     settings = lazy_module("caliper.wiring.settings")
-    grounds = lazy_module("caliper.wiring.grounds")
+    store_access = lazy_module("caliper.wiring.store_access")
 
 Watch = Annotated[
     Path | None,
@@ -128,7 +128,7 @@ def _notifications(
     if not client.store.startswith(("http://", "https://")):
         field = settings.variable(type(client), "store")
         raise InvalidInput("an S3 endpoint", file="environment", field=field)
-    access = replace(grounds.store_access(client), bucket=place.bucket)
+    access = replace(store_access.store_access(client), bucket=place.bucket)
     objects = buckets[place.bucket] = source_bucket.SourceBucket(access)
     stack.push_async_callback(objects.close)
     log = kafka_log.KafkaLog(installation_setup.brokers(options.kafka))

@@ -39,11 +39,12 @@ from caliper.pipeline.suites.source_leases import SourceLeases
 from caliper.ports.notices import NoticeTarget
 from caliper.ports.sources import CheckpointSources
 from caliper.serving.lifecycle import ServiceParts, store_check
-from caliper.wiring.grounds import Ground, ground_of, kafka_access, store_access
+from caliper.wiring.grounds import Ground, ground_of, kafka_access
 from caliper.wiring.hosts import HostRoom
 from caliper.wiring.prices import Prices, parse_prices
 from caliper.wiring.settings import variable
 from caliper.wiring.startup import with_metrics
+from caliper.wiring.store_access import store_access
 from caliper.wiring.suites_settings import SuitesSettings
 
 _LOG = logging.getLogger(__name__)

@@ -18,12 +18,12 @@ from caliper.ports.data_sources import DataSource
 if TYPE_CHECKING:
     from caliper.adapters.datasets import hub
     from caliper.adapters.stores import dataset_bucket
-    from caliper.wiring import client_settings, grounds, settings
+    from caliper.wiring import client_settings, settings, store_access
 else:
     hub = lazy_module("caliper.adapters.datasets.hub")
     dataset_bucket = lazy_module("caliper.adapters.stores.dataset_bucket")
     client_settings = lazy_module("caliper.wiring.client_settings")
-    grounds = lazy_module("caliper.wiring.grounds")
+    store_access = lazy_module("caliper.wiring.store_access")
     settings = lazy_module("caliper.wiring.settings")
 
 _TRUE = frozenset({"1", "ON", "YES", "TRUE"})
@@ -78,7 +78,7 @@ def _bucket() -> DataSource:
         raise InvalidInput(
             "s3:// needs the URL of an S3 endpoint here", file="environment", field=field
         )
-    access = grounds.store_access(client)
+    access = store_access.store_access(client)
     return dataset_bucket.DatasetBuckets(cache_folder() / "s3", limits.data_bytes, access)
 
 

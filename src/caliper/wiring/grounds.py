@@ -2,13 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Awaitable, Callable, Iterator, Sequence
-from contextlib import contextmanager
+from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING
-
-from pydantic import SecretStr
 
 from caliper.adapters.stores.directory import DirectoryStore
 from caliper.adapters.streams.memory import MemoryStream
@@ -29,6 +26,7 @@ from caliper.serving.addresses import Address
 from caliper.wiring.clock import SystemClock
 from caliper.wiring.key_settings import ReplySettings, SenderSettings, VerifierSettings
 from caliper.wiring.settings import variable
+from caliper.wiring.store_access import name_store_errors, store_access
 
 if TYPE_CHECKING:
     from caliper.adapters.stores import minio
@@ -95,45 +93,6 @@ def open_store(settings: StoreSettings) -> DeletableStore:
         return DirectoryStore(Path(settings.store))
     with name_store_errors(settings, variable(type(settings), "store")):
         return minio.MinioStore(store_access(settings))
-
-
-@contextmanager
-def name_store_errors(settings: StoreSettings, url: str) -> Iterator[None]:
-    """Make errors about the store's URL or bucket name their source: `url`, or the variable."""
-    fields = {"url": url, "bucket": variable(type(settings), "store_bucket")}
-    try:
-        yield
-    except InvalidInput as error:
-        if error.field not in fields:
-            raise
-        raise InvalidInput(error.message, field=fields[error.field]) from error
-
-
-def store_access(settings: StoreSettings) -> minio.StoreAccess:
-    """How to reach the S3 endpoint of the settings.
-
-    Raises InvalidInput naming the missing or wrong variable.
-    """
-    if settings.store_ca is not None and settings.store.startswith("http://"):
-        field = variable(type(settings), "store_ca")
-        message = f"of no use for {settings.store}, which is not encrypted"
-        raise InvalidInput(message, file="environment", field=field)
-
-    return minio.StoreAccess(
-        settings.store,
-        settings.store_bucket,
-        _secret(settings, "store_access_key"),
-        _secret(settings, "store_secret_key"),
-        ca=settings.store_ca,
-    )
-
-
-def _secret(settings: StoreSettings, name: str) -> str:
-    secret: SecretStr | None = getattr(settings, name)
-    if secret is None:
-        field = variable(type(settings), name)
-        raise InvalidInput("needed for an S3 endpoint", file="environment", field=field)
-    return secret.get_secret_value()
 
 
 def memory_ground(store: DeletableStore) -> Ground:

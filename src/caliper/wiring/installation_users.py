@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from caliper.adapters.cluster import grants
 from caliper.core.errors import InvalidInput
@@ -31,6 +31,11 @@ def store_users(
         policy = grants.store_policy(name, bucket, checkpoints)
         found.append(users.StoreUser(*keys, policy))
     return found
+
+
+def store_policies(bucket: str, checkpoints: Sequence[str] = ()) -> dict[str, Any]:
+    """By service, the policy that a user or role of a store other than MinIO needs."""
+    return {name: grants.iam_policy(name, bucket, checkpoints) for name in grants.STORE_GRANTS}
 
 
 def stream_users(folder: Path) -> list[kafka_users.StreamUser]:

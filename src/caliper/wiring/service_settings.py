@@ -109,6 +109,11 @@ class ServerSettings(LogSettings):
 class StoreSettings(Settings):
     """The store of media, captions and replies: an S3 endpoint (http or https URL, bucket and
     keys), or a directory. `store_ca` is a PEM file of certificates to trust over https.
+
+    `store_session_token` belongs to keys that expire. Without keys, those that the cluster lends
+    to the workload serve. `store_region` is by default that in the name of an Amazon endpoint, and
+    us-east-1 elsewhere; `store_style` says where requests name the bucket, by default `host` at
+    Amazon and `path` elsewhere.
     """
 
     store: str = ""
@@ -117,6 +122,10 @@ class StoreSettings(Settings):
     store_access_key_file: Path | None = None
     store_secret_key: SecretStr | None = None
     store_secret_key_file: Path | None = None
+    store_session_token: SecretStr | None = None
+    store_session_token_file: Path | None = None
+    store_region: str = Field(default="", pattern=r"^([a-z0-9][a-z0-9-]{0,61}[a-z0-9])?$")
+    store_style: Literal["path", "host"] | None = None
     store_ca: Path | None = None
 
 

@@ -12,8 +12,9 @@ from minio.lifecycleconfig import Expiration, LifecycleConfig, NoncurrentVersion
 from tests.servers.access import access_to
 from tests.servers.process import ServerProcess, free_ports
 
+from caliper.adapters.stores.access import StoreAccess
 from caliper.adapters.stores.bucket import EXPIRE, apply_storage
-from caliper.adapters.stores.minio import MinioStore, StoreAccess
+from caliper.adapters.stores.minio import MinioStore
 from caliper.core.errors import InvalidInput, StoreFull, StoreUnavailable
 
 REFUSAL = """<?xml version="1.0" encoding="UTF-8"?>

@@ -16,8 +16,9 @@ from minio.error import MinioAdminException
 from tests.servers.access import access_to
 
 from caliper.adapters.cluster.grants import StoreGrant, policy, store_policy
+from caliper.adapters.stores.access import StoreAccess
 from caliper.adapters.stores.bucket import apply_storage
-from caliper.adapters.stores.minio import MinioStore, StoreAccess
+from caliper.adapters.stores.minio import MinioStore
 from caliper.adapters.stores.source_bucket import SourceBucket
 from caliper.adapters.stores.users import StoreUser, apply_store_users, remove_store_users
 from caliper.core.errors import StoreUnavailable

@@ -22,6 +22,8 @@ from caliper.pipeline.planning.publisher import (
 )
 from caliper.pipeline.suites.notifications import MARKER
 
+_VERSION = "2012-10-17"
+"""The version of the policy language."""
 _STAGE_TOPICS = (CAPTION_JOBS, JUDGE_JOBS, QA_JOBS)
 
 
@@ -62,7 +64,7 @@ def _statement(effect: str, action: str, *resources: str) -> dict[str, Any]:
 def policy(statements: Iterable[Mapping[str, Any]]) -> dict[str, Any]:
     """A policy of MinIO. Its user makes no other keys: these would outlive its own."""
     denied = {"Effect": "Deny", "Action": ["admin:CreateServiceAccount"]}
-    return {"Version": "2012-10-17", "Statement": [*statements, denied]}
+    return {"Version": _VERSION, "Statement": [*statements, denied]}
 
 
 class Permit(NamedTuple):
@@ -168,7 +170,23 @@ STORE_GRANTS: Mapping[str, StoreGrant] = {
 
 
 def store_policy(user: str, bucket: str, checkpoints: Iterable[str] = ()) -> dict[str, Any]:
-    """The policy of a user. `checkpoints` are where suites find them: BUCKET/PREFIX."""
+    """The policy of a user of MinIO. `checkpoints` are where suites find them: BUCKET/PREFIX."""
+    return policy(_statements(user, bucket, checkpoints))
+
+
+def iam_policy(user: str, bucket: str, checkpoints: Iterable[str] = ()) -> dict[str, Any]:
+    """The same of a user or role elsewhere, in terms that Amazon's IAM knows.
+
+    It may list all keys: a condition would not hold for reads of an object that does not exist,
+    and these would be denied.
+    """
+    statements = _statements(user, bucket, checkpoints)
+    for statement in statements:
+        statement.pop("Condition", None)
+    return {"Version": _VERSION, "Statement": statements}
+
+
+def _statements(user: str, bucket: str, checkpoints: Iterable[str]) -> list[dict[str, Any]]:
     statements = STORE_GRANTS[user].statements(bucket)
     if user == "suites":
         for place in checkpoints:
@@ -176,7 +194,7 @@ def store_policy(user: str, bucket: str, checkpoints: Iterable[str] = ()) -> dic
             folder, slash, _ = prefix.rpartition("/")
             markers = (f"{folder}{slash}*{MARKER}",)
             statements += StoreGrant((f"{prefix}*",), markers, markers).statements(other)
-    return policy(statements)
+    return statements
 
 
 _SUITE_EVENTS = "suite-events"

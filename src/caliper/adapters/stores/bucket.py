@@ -7,9 +7,10 @@ from collections.abc import Mapping
 
 from minio import Minio
 from minio.commonconfig import ENABLED, Filter
+from minio.error import S3Error
 from minio.lifecycleconfig import Expiration, LifecycleConfig, Rule
 
-from caliper.adapters.stores.minio import StoreAccess
+from caliper.adapters.stores.access import StoreAccess
 from caliper.adapters.stores.s3_errors import translate_errors
 from caliper.core.errors import InvalidInput
 
@@ -19,7 +20,8 @@ EXPIRE = {"aggregator/": 14}
 
 
 def apply_storage(access: StoreAccess, expire: Mapping[str, int] = EXPIRE) -> list[str]:
-    """Create the bucket and update its lifecycle rules. Returns one line per change.
+    """Create the bucket and update its lifecycle rules. Returns one line per change, and one that
+    says what is to be done by hand with a store that has no such rules.
 
     `expire`: days until objects under a prefix expire; other rules are preserved. Blocks. Raises
     StoreUnavailable, InvalidInput if other rules cannot be preserved, and InvalidInput with the
@@ -41,6 +43,16 @@ def _apply(client: Minio, bucket: str, expire: Mapping[str, int]) -> list[str]:
     if not client.bucket_exists(bucket):
         client.make_bucket(bucket)
         lines.append(f"created bucket {bucket}")
+    try:
+        return lines + _expire(client, bucket, expire)
+    except S3Error as error:
+        if error.code != "NotImplemented":
+            raise
+    by_hand = f"the store has no lifecycle rules; delete old objects yourself: {_days_of(expire)}"
+    return [*lines, by_hand]
+
+
+def _expire(client: Minio, bucket: str, expire: Mapping[str, int]) -> list[str]:
     try:
         config = client.get_bucket_lifecycle(bucket)
     except ValueError as error:
@@ -65,16 +77,19 @@ def _apply(client: Minio, bucket: str, expire: Mapping[str, int]) -> list[str]:
         if any(rule.rule_filter is None or rule.rule_filter.and_operator for rule in others):
             raise _foreign_rules_error(bucket, expire)
         client.set_bucket_lifecycle(bucket, LifecycleConfig([*others, *rules]))
-        lines += [f"{prefix} expires after {days} days" for prefix, days in expire.items()]
-    return lines
+        return [f"{prefix} expires after {days} days" for prefix, days in expire.items()]
+    return []
 
 
 def _foreign_rules_error(bucket: str, expire: Mapping[str, int]) -> InvalidInput:
-    summary = ", ".join(f"{prefix} after {days} days" for prefix, days in expire.items())
     return InvalidInput(
         f"bucket {bucket} has lifecycle rules of a form that cannot be kept here; nothing was "
-        f"changed. Let expire by a rule of your own: {summary}"
+        f"changed. Let expire by a rule of your own: {_days_of(expire)}"
     )
+
+
+def _days_of(expire: Mapping[str, int]) -> str:
+    return ", ".join(f"{prefix} after {days} days" for prefix, days in expire.items())
 
 
 def _prefix(rule: Rule) -> str | None:

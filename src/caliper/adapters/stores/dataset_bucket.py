@@ -9,7 +9,7 @@ from pathlib import Path, PurePosixPath
 from typing import TYPE_CHECKING
 
 from caliper.adapters.files import open_replacement
-from caliper.adapters.stores.minio import StoreAccess
+from caliper.adapters.stores.access import StoreAccess
 from caliper.adapters.stores.s3_errors import translate_errors
 from caliper.adapters.transfers import MEDIA_SUFFIXES, check_room
 from caliper.core.errors import InvalidInput

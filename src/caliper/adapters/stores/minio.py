@@ -8,88 +8,25 @@ import shutil
 from collections.abc import AsyncIterator, Callable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
-from dataclasses import dataclass, field
 from itertools import islice
 from pathlib import Path
 from typing import Any, TypeVar
-from urllib.parse import urlsplit
 
-import urllib3
-from minio import Minio
 from minio.datatypes import Object
 from minio.deleteobjects import DeleteObject
 from minio.error import S3Error
 from urllib3 import BaseHTTPResponse
 
 from caliper.adapters.keys import check_key, check_prefix, check_size
+from caliper.adapters.stores.access import CONCURRENCY, StoreAccess
 from caliper.adapters.stores.s3_errors import translate_errors
-from caliper.adapters.trust import tls_context
-from caliper.core.errors import InvalidInput, StoreUnavailable
+from caliper.core.errors import StoreUnavailable
 
-_TRIES = 3
 _PAGE = 1000
-_CONCURRENCY = 16
 MISSING_CODES = frozenset({"NoSuchKey", "XMinioParentIsObject", "InvalidRange"})
 _CONFLICT_CODES = frozenset({"PreconditionFailed", "ConditionalRequestConflict", "NoSuchKey"})
 
 _Result = TypeVar("_Result")
-
-
-@dataclass(frozen=True, slots=True)
-class StoreAccess:
-    """The address of the store, and credentials.
-
-    `url` is the endpoint, such as `https://minio:9000`. `patience`: the maximum seconds that a
-    call waits for responses, over all tries. `ca`: PEM file of certificates to trust over https
-    instead of those that this machine trusts.
-    """
-
-    url: str
-    bucket: str
-    access_key: str = field(repr=False)
-    secret_key: str = field(repr=False)
-    patience: float = 15.0
-    ca: Path | None = None
-
-    def connections(self) -> urllib3.PoolManager:
-        """A connection pool without open connections. Raises InvalidInput for an unusable CA."""
-        secure = self.url.lower().startswith("https:")
-        try_seconds = self.patience / _TRIES
-        return urllib3.PoolManager(
-            maxsize=_CONCURRENCY,
-            timeout=urllib3.Timeout(connect=min(2.0, try_seconds), read=try_seconds),
-            # Writes are idempotent, so every call may be retried.
-            retries=urllib3.Retry(
-                total=_TRIES - 1,
-                backoff_factor=0.1,
-                status_forcelist=(500, 502, 503, 504),
-                raise_on_status=False,
-            ),
-            ssl_context=tls_context(self.ca) if secure else None,
-        )
-
-    def client(self, pool: urllib3.PoolManager) -> Minio:
-        """A client that uses the pool, which the caller must clear in the end.
-
-        Raises InvalidInput, with the field `url`, for an invalid URL. Its message never repeats
-        the URL, which may contain a secret.
-        """
-        wrong = "not the endpoint of an object store; expected http(s)://host[:port]"
-        try:
-            parts = urlsplit(self.url)
-            if parts.scheme not in ("http", "https") or not parts.netloc or parts.path.strip("/"):
-                raise InvalidInput(wrong, field="url")
-            return Minio(
-                parts.netloc,
-                access_key=self.access_key,
-                secret_key=self.secret_key,
-                secure=parts.scheme == "https",
-                region="us-east-1",
-                http_client=pool,
-            )
-        except ValueError as error:
-            # Raised by the client, for example for a user name in the URL or an invalid port.
-            raise InvalidInput(f"{wrong} ({error!s:.60})", field="url") from None
 
 
 class MinioStore:
@@ -103,7 +40,7 @@ class MinioStore:
         self._connections = access.connections()
         self._client = access.client(self._connections)
         self._bucket = access.bucket
-        self._threads = ThreadPoolExecutor(_CONCURRENCY, thread_name_prefix="store")
+        self._threads = ThreadPoolExecutor(CONCURRENCY, thread_name_prefix="store")
 
     async def put(self, key: str, data: bytes | Path) -> None:
         name = check_key(key)

@@ -10,7 +10,8 @@ from typing import TypeVar
 from minio import S3Error
 
 from caliper.adapters.keys import check_size
-from caliper.adapters.stores.minio import MISSING_CODES, StoreAccess
+from caliper.adapters.stores.access import StoreAccess
+from caliper.adapters.stores.minio import MISSING_CODES
 from caliper.adapters.stores.s3_errors import translate_errors
 
 _Result = TypeVar("_Result")

@@ -11,13 +11,16 @@ from typing import Any
 from urllib.parse import urlsplit
 
 from minio import MinioAdmin
-from minio.credentials.providers import StaticProvider
 from minio.error import MinioAdminException, S3Error
 
-from caliper.adapters.stores.minio import StoreAccess
+from caliper.adapters.stores.access import StoreAccess
 from caliper.adapters.stores.s3_errors import translate_errors
 from caliper.core.errors import StoreUnavailable
 
+_BY_HAND = (
+    "only a MinIO and its administrator can; elsewhere make users or roles by hand, with what "
+    "`caliper storage policies` prints, and leave out --users"
+)
 _WRONG_KEYS = frozenset({"InvalidAccessKeyId", "SignatureDoesNotMatch"})
 
 
@@ -51,14 +54,16 @@ def _administered(access: StoreAccess, change: Callable[[MinioAdmin], list[str]]
         url = urlsplit(access.url)
         admin = MinioAdmin(
             endpoint=url.netloc,
-            credentials=StaticProvider(access.access_key, access.secret_key),
+            credentials=access.credentials(pool),
+            region=access.signing_region(),
             secure=url.scheme == "https",
             http_client=pool,
         )
         try:
             return translate_errors(lambda: change(admin), access.bucket)
         except MinioAdminException as error:
-            raise StoreUnavailable(f"its users cannot be changed: {error!s:.300}") from error
+            message = f"its users cannot be changed: {error!s:.300} ({_BY_HAND})"
+            raise StoreUnavailable(message) from error
 
 
 def _apply(admin: MinioAdmin, access: StoreAccess, users: Sequence[StoreUser]) -> list[str]:

@@ -148,6 +148,7 @@ def _secrets(model_access: Access, client: ClientSettings) -> list[str]:
         client.server_token,
         client.store_access_key,
         client.store_secret_key,
+        client.store_session_token,
         client.kafka_password,
     )
     return [secret.get_secret_value() for secret in secrets if secret is not None]

@@ -17,10 +17,10 @@ from caliper.lazy import lazy_module
 from caliper.local.config import RunConfig
 from caliper.ports.clock import Clock
 from caliper.wiring.endpoint_tokens import endpoint_receivers
-from caliper.wiring.grounds import name_store_errors, store_access
 from caliper.wiring.models import ModelRoom
 from caliper.wiring.service_settings import StoreSettings
 from caliper.wiring.settings import variable
+from caliper.wiring.store_access import name_store_errors, store_access
 
 if TYPE_CHECKING:
     from caliper.adapters.remote.channel import Target

@@ -74,8 +74,8 @@ _ADVICE: Mapping[type[Exception], str] = {
     BackendError: "see its log",
     InvalidInput: "correct the value named here",
     StoreFull: "free some space, or raise the quota",
-    StoreUnavailable: "is it started? check the address, the keys and the bucket; `caliper storage "
-    "apply` makes the bucket",
+    StoreUnavailable: "is it started? check the address, the keys, the bucket, "
+    "CALIPER_STORE_REGION and CALIPER_STORE_STYLE; `caliper storage apply` makes the bucket",
     StreamUnavailable: "is it started? check the address: the brokers have to be reachable under "
     "the names that they advertise",
     OSError: "see that the folder is there and may be written to",
