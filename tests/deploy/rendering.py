@@ -30,6 +30,7 @@ OF_SUITES = ("checkpoint-pods",)
 OF_MODELS = (
     ("large-judge",),
     ("one-server",),
+    ("judge-replicas",),
     ("keda", "vllm", "large-judge", "judge-replicas"),
     ("vllm", "one-server", "judge-replicas"),
 )

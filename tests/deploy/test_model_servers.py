@@ -5,15 +5,13 @@ import re
 from collections.abc import Iterator
 
 import pytest
+from tests.deploy.model_table import sized
 from tests.deploy.objects import Object, Pod, environment, of_kind, pods
 from tests.deploy.rendering import BASE, MANIFESTS, Rendering, rendered
-from tests.fakes.published_models import BYTES, CONFIGS
+from tests.fakes.published_models import BYTES
 
 from caliper.adapters.cluster.recipes import host_names
-from caliper.cli.size.cache import cache_of
-from caliper.cli.size.configuration import Configuration
-from caliper.cli.size.gpus import GPUS, MIB, USED, Model
-from caliper.cli.size.weights import weight_bytes
+from caliper.cli.size.gpus import GPUS, MIB, USED
 from caliper.wiring.endpoint_settings import EndpointSettings
 
 GIB = 1024 * MIB
@@ -23,13 +21,6 @@ REPLICAS = Rendering("base", ("vllm", "one-server", "judge-replicas"))
 SERVERS = ("tgi-judge", "tgi-reader", "triton")
 # What workers have of the longest captions (docs/cli.md, --caption-tokens), and send of a picture.
 CAPTION, SIDE = 8192, 1024
-
-
-def sized(name: str) -> Model:
-    whole = Configuration(CONFIGS[name], name)
-    heads = whole.decoder.number("num_attention_heads")
-    sees = whole.tower is not None
-    return Model(name, weight_bytes(whole), cache_of(whole), heads, 32_768, sees=sees)
 
 
 def models(rendering: Rendering) -> dict[str, str]:

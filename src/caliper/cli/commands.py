@@ -80,7 +80,7 @@ COMMANDS: dict[str, tuple[str, str]] = {
     ),
     "size": (
         "size.command:command",
-        "Estimate which GPUs hold a model, and for how many calls at once.",
+        "Estimate which GPUs hold a model, and its calls at once.",
     ),
     "suite": ("suite_run:app", "Evaluate every checkpoint as a suite says."),
     "checkpoint": ("checkpoints:app", "The checkpoints of suites."),

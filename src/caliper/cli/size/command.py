@@ -32,27 +32,25 @@ Named = Annotated[
     str,
     typer.Argument(
         metavar="MODEL",
-        help="A config.json, a model's folder, or owner/name\\[@revision] on the Hub.",
+        help="A config.json, a folder, or owner/name\\[@revision] on the Hub.",
     ),
 ]
 Context = Annotated[
     int | None,
-    typer.Option(
-        "--context", min=1, help="Tokens per call. Default: 16,384, or fewer if the model ends."
-    ),
+    typer.Option("--context", min=1, help="Tokens per call. [dim]\\[default: 16,384][/dim]"),
 ]
 Gpus = Annotated[
     list[str] | None,
-    typer.Option("--gpu", metavar="NAME", help=f"Show only this GPU: {', '.join(GPUS)}, or GiB."),
+    typer.Option("--gpu", metavar="NAME", help=f"Only {', '.join(GPUS)} or GiB."),
 ]
 
 
 def command(model: Named, context: Context = None, gpu: Gpus = None, json: Json = False) -> int:
-    """Estimate which GPUs hold a model, and for how many calls at once.
+    """Estimate which GPUs hold a model, and its calls at once.
 
     Weights are read from the headers of safetensors if MODEL has any, else computed from its
     config.json. A server takes 90% of a GPU and needs 2 GiB of it, with pictures 3; keys and
-    values have 16 bits. Exit code 1: not even eight GPUs of a kind hold it.
+    values have 16 bits. Exit code 1: eight GPUs are too few.
     """
     sized = _model(read_local(Path(model)) if Path(model).exists() else _published(model))
     if context is not None and context > sized.context:
