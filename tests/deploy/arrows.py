@@ -136,6 +136,7 @@ _OF = {
         (*_to(CHECKPOINT.name, 8000, "suites"), *_to_the_api_server("suites"))
     ),
     "keda": frozenset(_to("kafka", _KAFKA, KEDA.name)),
+    "one-server": frozenset(_to("tgi-judge", 8443, "qa-reader")),
     "prometheus-operator": frozenset(
         (
             *(arrow for each in SERVICES for arrow in _to(each, _METRICS, OPERATED.name)),

@@ -27,7 +27,19 @@ OVERLAYS = ("base", "overlays/external", "overlays/local")
 COMPONENTS = ("keda", "prometheus-operator", "vllm")
 OF_THE_BUNDLED_PROMETHEUS = ("alertmanager",)
 OF_SUITES = ("checkpoint-pods",)
-EVERY_COMPONENT = (*COMPONENTS, *OF_THE_BUNDLED_PROMETHEUS, *OF_SUITES)
+OF_MODELS = (
+    ("large-judge",),
+    ("one-server",),
+    ("judge-replicas",),
+    ("keda", "vllm", "large-judge", "judge-replicas"),
+    ("vllm", "one-server", "judge-replicas"),
+)
+EVERY_COMPONENT = (
+    *COMPONENTS,
+    *OF_THE_BUNDLED_PROMETHEUS,
+    *OF_SUITES,
+    *dict.fromkeys(name for names in OF_MODELS for name in names if name not in COMPONENTS),
+)
 
 
 @dataclass(frozen=True)
@@ -53,6 +65,7 @@ RENDERINGS = (
     *(Rendering(overlay, some) for overlay in OVERLAYS for some in _subsets(COMPONENTS)),
     *(Rendering(overlay, OF_THE_BUNDLED_PROMETHEUS) for overlay in ("base", "overlays/local")),
     *(Rendering(overlay, OF_SUITES) for overlay in OVERLAYS),
+    *(Rendering(overlay, some) for overlay in ("base", "overlays/external") for some in OF_MODELS),
 )
 BASE = Rendering("base")
 PLAIN = tuple(each for each in RENDERINGS if not each.components)

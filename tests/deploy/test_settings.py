@@ -117,10 +117,18 @@ def _unreachable(
         for service in of_kind(objects, "Service")
         for port in service["spec"]["ports"]
     }
+    # The pods of a StatefulSet have names of their own, below that of its Service.
+    offered |= {
+        (f"{each['metadata']['name']}-{number}.{name}", port)
+        for each in of_kind(objects, "StatefulSet")
+        for name, port in offered
+        if name == each["spec"]["serviceName"]
+        for number in range(each["spec"]["replicas"])
+    }
     for each_pod, each in _ours(objects):
         for called in _read(each_pod, each, objects, folders, bare)[1]:
             place = f"{each_pod.name} calls {called.by} at {called.address}"
-            host = called.address.host.removesuffix(".caliper.svc.cluster.local")
+            host = called.address.host.removesuffix(".cluster.local").removesuffix(".caliper.svc")
             if (host, called.address.port) not in offered:
                 yield f"{place}, which no Service offers"
             if not called.encrypted:

@@ -78,6 +78,10 @@ COMMANDS: dict[str, tuple[str, str]] = {
         "plan:app",
         "Estimate what a run would take: samples, questions, calls, tokens, storage.",
     ),
+    "size": (
+        "size.command:command",
+        "Estimate which GPUs hold a model, and its calls at once.",
+    ),
     "suite": ("suite_run:app", "Evaluate every checkpoint as a suite says."),
     "checkpoint": ("checkpoints:app", "The checkpoints of suites."),
     "trend": ("trend:command", "Show the figures of a suite by training step."),

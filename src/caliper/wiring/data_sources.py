@@ -66,8 +66,13 @@ def data_name(path: Path) -> DataName | None:
 def _hub() -> DataSource:
     limits = settings.read_settings(settings.ModelSettings)
     offline = os.environ.get("HF_HUB_OFFLINE", "").upper() in _TRUE
-    endpoint = os.environ.get("HF_ENDPOINT", "").rstrip("/") or None
-    return hub.HubDatasets(cache_folder() / "hub", limits.data_bytes, endpoint, offline=offline)
+    folder = cache_folder() / "hub"
+    return hub.HubDatasets(folder, limits.data_bytes, hub_endpoint(), offline=offline)
+
+
+def hub_endpoint() -> str | None:
+    """The Hub that `HF_ENDPOINT` names; None for the public one."""
+    return os.environ.get("HF_ENDPOINT", "").rstrip("/") or None
 
 
 def _bucket() -> DataSource:

@@ -8,33 +8,29 @@ from __future__ import annotations
 
 import re
 import threading
-from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import AbstractContextManager
 from dataclasses import dataclass
 from hashlib import sha256
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NoReturn
 
-from caliper.adapters.files import store_error, write_atomically
+from caliper.adapters.files import write_atomically
+from caliper.adapters.hub_errors import HubRequest, hub_errors_translated
 from caliper.adapters.transfers import MEDIA_SUFFIXES, check_room
 from caliper.core.errors import InvalidInput, StoreUnavailable
 from caliper.lazy import lazy_module
 from caliper.ports.data_sources import Transferred
 
 if TYPE_CHECKING:
-    import httpx2
     import huggingface_hub
-    from huggingface_hub import errors as hub_errors
     from huggingface_hub import utils as hub_utils
 else:
     # It takes long to import.
-    httpx2 = lazy_module("httpx2")
     huggingface_hub = lazy_module("huggingface_hub")
-    hub_errors = lazy_module("huggingface_hub.errors")
     hub_utils = lazy_module("huggingface_hub.utils")
 
-_HOME = "https://huggingface.co"
 _SYNTAX = "hf:owner/name[@revision][/path]"
+_OFFLINE = "; with HF_HUB_OFFLINE=1 the cache is enough, if it was fetched before"
 _NAME = re.compile(
     r"(?:datasets/)?(?P<repository>[\w.-]+/[\w.-]+)"
     r"(?:@(?P<revision>refs/(?:pr|convert)/[^/]+|[^/]+))?(?:/(?P<path>.+))?"
@@ -44,7 +40,6 @@ _DEFAULT_REVISION = "main"
 _SECONDS = 30.0
 _BYTES_BAR = "huggingface_hub.snapshot_download"
 """What huggingface_hub calls its bar of bytes that are on the disk."""
-_LOG_IN = "log in with `hf auth login`, or set HF_TOKEN"
 
 
 @dataclass(frozen=True, slots=True)
@@ -163,43 +158,11 @@ class HubDatasets:
             file=f"hf:{name}",
         )
 
-    @contextmanager
-    def _errors_of(self, name: _HubName) -> Iterator[None]:
-        """Translate the errors of huggingface_hub into ones that say what to do."""
-        # Never with a user and password in it.
-        file, place = f"hf:{name}", re.sub("//[^/]*@", "//", self.endpoint or _HOME)
-        try:
-            yield
-        except hub_errors.GatedRepoError as error:
-            page = f"{place}/datasets/{name.repository}"
-            message = f"it is gated: accept its terms at {page}, then {_LOG_IN}"
-            raise InvalidInput(message, file=file) from error
-        except hub_errors.RepositoryNotFoundError as error:
-            message = f"no such dataset at {place}, or it is private: check the name, or {_LOG_IN}"
-            raise InvalidInput(message, file=file) from error
-        except hub_errors.RevisionNotFoundError as error:
-            message = f"it has no branch, tag or commit {name.revision!r}"
-            raise InvalidInput(message, file=file) from error
-        except hub_errors.HfHubHTTPError as error:
-            if (status := error.response.status_code) in (401, 403):
-                message = f"the Hub rejects the token ({status}): {_LOG_IN}"
-                raise InvalidInput(message, file=file) from error
-            raise StoreUnavailable(f"{file}: {place} answers with status {status}") from error
-        except (hub_errors.LocalEntryNotFoundError, httpx2.HTTPError) as error:
-            raise StoreUnavailable(
-                f"{file}: {place} cannot be reached; with HF_HUB_OFFLINE=1 the cache is enough, if "
-                "it was fetched before"
-            ) from error
-        except hub_errors.HFValidationError as error:
-            raise InvalidInput(
-                f"not a dataset on the Hub; expected {_SYNTAX}", file=file
-            ) from error
-        except OSError as error:
-            raise store_error(self.folder, error) from error
-        except (ValueError, RuntimeError) as error:
-            # A proxy's page, or the transfer of large files, whose URLs hold keys.
-            kind = type(error).__name__
-            raise StoreUnavailable(f"{file}: {place} does not answer as a Hub: {kind}") from error
+    def _errors_of(self, name: _HubName) -> AbstractContextManager[None]:
+        asked = HubRequest(
+            "dataset", name.repository, name.revision, f"hf:{name}", _SYNTAX, _OFFLINE
+        )
+        return hub_errors_translated(asked, self.endpoint, self.folder)
 
 
 def _read_commit(note: Path) -> str | None:
