@@ -27,7 +27,15 @@ OVERLAYS = ("base", "overlays/external", "overlays/local")
 COMPONENTS = ("keda", "prometheus-operator", "vllm")
 OF_THE_BUNDLED_PROMETHEUS = ("alertmanager",)
 OF_SUITES = ("checkpoint-pods",)
-EVERY_COMPONENT = (*COMPONENTS, *OF_THE_BUNDLED_PROMETHEUS, *OF_SUITES)
+OF_CLUSTERS = ("openshift", "pull-secret")
+OF_WEIGHTS = ("one-gpu-node",)
+EVERY_COMPONENT = (
+    *COMPONENTS,
+    *OF_THE_BUNDLED_PROMETHEUS,
+    *OF_SUITES,
+    *OF_CLUSTERS,
+    *OF_WEIGHTS,
+)
 
 
 @dataclass(frozen=True)
@@ -53,6 +61,8 @@ RENDERINGS = (
     *(Rendering(overlay, some) for overlay in OVERLAYS for some in _subsets(COMPONENTS)),
     *(Rendering(overlay, OF_THE_BUNDLED_PROMETHEUS) for overlay in ("base", "overlays/local")),
     *(Rendering(overlay, OF_SUITES) for overlay in OVERLAYS),
+    *(Rendering(overlay, (name,)) for overlay in OVERLAYS for name in OF_CLUSTERS),
+    *(Rendering("base", (name,)) for name in OF_WEIGHTS),
 )
 BASE = Rendering("base")
 PLAIN = tuple(each for each in RENDERINGS if not each.components)

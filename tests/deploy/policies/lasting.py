@@ -125,6 +125,23 @@ def topology_spread(objects: Sequence[Object]) -> Iterator[str]:
                 yield f"{pod.name} spreads other pods than its own"
 
 
+def brokers_apart(objects: Sequence[Object]) -> Iterator[str]:
+    """Else one node could take two of three copies with it. With fewer nodes than `minDomains`
+    each takes one; a cluster with fewer nodes than brokers has fewer brokers.
+    """
+    for pod in (each for each in _lasting(objects) if each.component == "kafka"):
+        kept = [
+            each
+            for each in pod.spec.get("topologySpreadConstraints", [])
+            if (each["topologyKey"], each["whenUnsatisfiable"])
+            == ("kubernetes.io/hostname", "DoNotSchedule")
+            and each["maxSkew"] == 1
+            and each.get("minDomains", 1) >= pod.owner["spec"]["replicas"]
+        ]
+        if not kept:
+            yield f"{pod.name} may have two brokers on one node"
+
+
 def one_aggregator(objects: Sequence[Object]) -> Iterator[str]:
     found = [pod for pod in pods(objects) if pod.component == "aggregator"]
     if len(found) != 1:

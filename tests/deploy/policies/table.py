@@ -49,7 +49,14 @@ RULES = (
     Rule("The models' key is for callers and proxies.", secrets.key_of_models_for_callers),
     Rule("The replies' key is for who asks or shows.", secrets.key_of_replies_for_services),
     Rule("Every container has requests and limits.", containers.requests_and_limits),
-    Rule("Nobody is root, and users are numbers.", containers.numeric_non_root),
+    Rule("A node's disk is asked for.", containers.disk_is_requested),
+    Rule("Nobody is root.", containers.non_root),
+    Rule(
+        "Users are numbers, which a kubelet can tell from root's.",
+        containers.numeric_users,
+        # It gives pods the numbers of their namespace.
+        frozenset({"openshift"}),
+    ),
     Rule("System calls are filtered.", containers.seccomp),
     Rule("Root file systems are read-only.", containers.read_only_root),
     Rule("Capabilities are dropped.", containers.no_capabilities),
@@ -63,6 +70,7 @@ RULES = (
     Rule("Disruptions are bounded, and no drain waits for ever.", lasting.disruption_budgets),
     Rule("A first rollout waits for weights.", lasting.rollouts_wait_for_weights),
     Rule("Replicas are spread.", lasting.topology_spread),
+    Rule("No two brokers share a node.", lasting.brokers_apart),
     Rule("There is one aggregator, at any time.", lasting.one_aggregator),
     Rule("Jobs leave when they are done.", lasting.jobs_leave),
     Rule("What no policy names is closed.", network.default_deny),
