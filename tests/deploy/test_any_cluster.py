@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+import json
+import re
 from pathlib import Path
 
 import pytest
 from tests.deploy.examples import example, kustomization, write
+from tests.deploy.objects import Object, called
 from tests.deploy.placement import nodes, placed, reasons, until, wanted
-from tests.deploy.rendering import MANIFESTS
+from tests.deploy.rendering import BASE, MANIFESTS, build, rendered
 from tests.servers import kustomize
 from tests.servers.choosing import KUBE_API
 from tests.servers.kube_api import KubeApi
@@ -76,3 +79,36 @@ def test_gpus_of_another_name_behind_another_taint(cluster: KubeApi, tmp_path: P
     _applied(cluster, example("Other GPUs"), tmp_path / "mine")
     until(lambda: placed(cluster), wanted(cluster))
     assert {each for component in MODELS for each in nodes(cluster)[component]} == {"gpu"}
+
+
+def test_a_second_installation_leaves_the_first_as_it_is(cluster: KubeApi, tmp_path: Path) -> None:
+    cluster.kubectl("apply", "-k", MANIFESTS)
+    kinds = "deployments,statefulsets,configmaps,networkpolicies,roles,rolebindings,services"
+
+    def there(namespace: str) -> dict[str, str]:
+        asked = ("get", kinds, "--namespace", namespace, "--output", "json")
+        found = json.loads(cluster.kubectl(*asked).stdout)["items"]
+        # What every namespace is given.
+        mine = (each for each in found if each["metadata"]["name"] != "kube-root-ca.crt")
+        return {f"{each['kind']} {each['metadata']['name']}": _specified(each) for each in mine}
+
+    before = there("caliper")
+    _applied(cluster, example("A second installation"), tmp_path / "mine")
+    assert there("caliper") == before
+    # But for the hashes of the ConfigMaps that name the namespace.
+    assert len(there("caliper-staging")) == len(before)
+
+
+def _specified(item: Object) -> str:
+    return json.dumps([item.get(part) for part in ("spec", "data", "rules", "subjects")])
+
+
+def test_two_installations_have_no_object_in_common(tmp_path: Path) -> None:
+    second = build(write(kustomization(example("A second installation")), tmp_path / "mine"))
+    names = [
+        {(called(each), each["metadata"].get("namespace")) for each in objects}
+        for objects in (rendered(BASE), second)
+    ]
+    assert names[0].isdisjoint(names[1])
+    # Nor does anything of the second one call the first.
+    assert not re.search(r"\bcaliper\.svc\b", json.dumps(second))
