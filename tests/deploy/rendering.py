@@ -28,7 +28,7 @@ COMPONENTS = ("keda", "prometheus-operator", "vllm")
 OF_THE_BUNDLED_PROMETHEUS = ("alertmanager",)
 OF_SUITES = ("checkpoint-pods",)
 OF_CLUSTERS = ("openshift", "pull-secret")
-OF_WEIGHTS = ("one-gpu-node",)
+OF_WEIGHTS = ("one-gpu-node", "weights-bucket", "weights-volume")
 EVERY_COMPONENT = (
     *COMPONENTS,
     *OF_THE_BUNDLED_PROMETHEUS,
