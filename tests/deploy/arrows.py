@@ -149,6 +149,7 @@ _OF = {
         (*_to(CHECKPOINT.name, 8000, "suites"), *_to_the_api_server("suites"))
     ),
     "keda": frozenset(_to("kafka", _KAFKA, KEDA.name)),
+    "keda-gpus": frozenset((*_to("kafka", _KAFKA, KEDA.name), *_to("prometheus", 9090, KEDA.name))),
     "prometheus-operator": frozenset(
         (
             *(arrow for each in SERVICES for arrow in _to(each, _METRICS, OPERATED.name)),

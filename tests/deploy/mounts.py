@@ -76,9 +76,7 @@ def files(
             held = {file.name: file.read_bytes() for file in (made / name).iterdir()}
             yield from _chosen(volume["secret"], held)
         elif not volume["secret"].get("optional"):
-            if name not in BY_PEOPLE:
-                raise LookupError(f"nobody makes the Secret {name}")
-            yield from _chosen(volume["secret"], dict.fromkeys(BY_PEOPLE[name], b""))
+            raise LookupError(f"nobody makes the Secret {name}")
 
 
 def _chosen(source: Any, held: Mapping[str, bytes]) -> Iterator[tuple[str, bytes]]:

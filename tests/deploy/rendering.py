@@ -28,6 +28,7 @@ COMPONENTS = ("keda", "prometheus-operator", "vllm")
 OF_THE_BUNDLED_PROMETHEUS = ("alertmanager",)
 OF_SUITES = ("checkpoint-pods",)
 OF_CLUSTERS = ("openshift", "pull-secret")
+OF_GPUS = ("keda-gpus",)
 OF_WEIGHTS = ("one-gpu-node", "weights-bucket", "weights-volume")
 EVERY_COMPONENT = (
     *COMPONENTS,
@@ -35,6 +36,7 @@ EVERY_COMPONENT = (
     *OF_SUITES,
     *OF_CLUSTERS,
     *OF_WEIGHTS,
+    *OF_GPUS,
 )
 
 
@@ -63,6 +65,7 @@ RENDERINGS = (
     *(Rendering(overlay, OF_SUITES) for overlay in OVERLAYS),
     *(Rendering(overlay, (name,)) for overlay in OVERLAYS for name in OF_CLUSTERS),
     *(Rendering("base", (name,)) for name in OF_WEIGHTS),
+    *(Rendering("base", some) for some in (OF_GPUS, (*OF_GPUS, "vllm"))),
 )
 BASE = Rendering("base")
 PLAIN = tuple(each for each in RENDERINGS if not each.components)

@@ -29,7 +29,7 @@ RULES = (
     Rule(
         "A cluster needs no custom resource definitions.",
         cluster.no_custom_resources,
-        frozenset({"keda", "prometheus-operator"}),
+        frozenset({"keda", "keda-gpus", "prometheus-operator"}),
     ),
     Rule("Objects, pods and selectors are labelled alike.", cluster.labels),
     Rule(
