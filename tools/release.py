@@ -1,14 +1,16 @@
 # ruff: noqa: INP001 - a standalone script
-"""Make a release of the commit that is checked out, in dist/release; --no-image leaves the image out.
+"""Make a release of the commit that is checked out, in dist/release or --out.
 
-Made are the wheel, the manifests, the descriptors of the protos, a bill of materials, the notices of
-others, the digests of images as far as registries tell them, and the image of Caliper where buildah
-can build it. RELEASE.txt says what is missing and why. SHA256SUMS has all of them. Times are
-SOURCE_DATE_EPOCH, else the commit's: the same commit gives the same bytes.
+Made are the wheel, the manifests, the descriptors of the protos, a bill of materials, the notices
+of others, the digests of images as far as registries tell them, and the image of Caliper where
+buildah can build it. RELEASE.txt says what is missing and why. SHA256SUMS has all of them. Times
+are SOURCE_DATE_EPOCH, else the commit's: the same commit gives the same bytes. --offline asks no
+registry and builds no image, whose parts are downloaded.
 """
 
 from __future__ import annotations
 
+import argparse
 import gzip
 import hashlib
 import io
@@ -27,7 +29,6 @@ from releases.bill import bill, pins
 from releases.notices import notices
 
 ROOT = Path(__file__).resolve().parents[1]
-OUT = ROOT / "dist" / "release"
 _MANIFESTS = ("deploy", "LICENSE")
 _IMAGE = re.compile(r"^ *-? *image: (\S+/\S+:\S+)$", re.MULTILINE)
 
@@ -52,15 +53,15 @@ def images(deploy: Path) -> list[str]:
     return sorted({found for text in texts for found in _IMAGE.findall(text)})
 
 
-def _digests(found: Iterable[str]) -> Iterator[str]:
+def _digests(found: Iterable[str], *, offline: bool) -> Iterator[str]:
     for each in found:
         try:
-            yield registries.pinned(each)
+            yield f"{each}  # not asked for" if offline else registries.pinned(each)
         except (OSError, ValueError, KeyError) as error:
             yield f"{each}  # not resolved: {type(error).__name__}"
 
 
-def make(out: Path, epoch: int, *, with_image: bool) -> None:
+def make(out: Path, epoch: int, *, offline: bool) -> None:
     """Write all files of the release to `out`, anew. `epoch` is in seconds."""
     shutil.rmtree(out, ignore_errors=True)
     out.mkdir(parents=True)
@@ -68,8 +69,7 @@ def make(out: Path, epoch: int, *, with_image: bool) -> None:
         source = Path(name)
         with tarfile.open(fileobj=io.BytesIO(git("archive", "HEAD"))) as tree:
             tree.extractall(source, filter="data")
-        (said,) = re.findall(r'"(.+)"', (source / "src/caliper/version.py").read_text("utf-8"))
-        version = str(said)
+        version = _version(source)
         lock = (source / "requirements.lock").read_text("utf-8")
         _wheel(source, out, epoch)
         manifests = git("archive", f"--prefix=caliper-{version}/", "HEAD", *_MANIFESTS)
@@ -78,15 +78,21 @@ def make(out: Path, epoch: int, *, with_image: bool) -> None:
         shutil.copy(source / "proto" / "descriptors.binpb", out / f"caliper-{version}.binpb")
         (out / f"caliper-{version}.cdx.json").write_text(bill(lock, version, epoch), "utf-8")
         (out / "THIRD-PARTY-NOTICES.txt").write_text(notices(pins(lock)), "utf-8")
-        digests = list(_digests(images(source / "deploy")))
+        digests = list(_digests(images(source / "deploy"), offline=offline))
         (out / "images.txt").write_text("\n".join(digests) + "\n", "utf-8")
         revision = git("rev-parse", "HEAD").decode().strip()
         plan = image.Plan(source, version, image.labels(origin(), revision, epoch), epoch)
-        built = image.build(plan, out) if with_image else ["image: not asked for"]
+        built = ["image: not asked for"] if offline else image.build(plan, out)
     told = [f"Caliper {version}, commit {revision}", *built]
     told += [each for each in digests if "#" in each]
     (out / "RELEASE.txt").write_text("\n".join(told) + "\n", "utf-8")
     _sums(out)
+
+
+def _version(source: Path) -> str:
+    text = (source / "src" / "caliper" / "version.py").read_text("utf-8")
+    (found,) = re.findall(r'^__version__ = "(.+)"', text, re.MULTILINE)
+    return str(found)
 
 
 def _wheel(source: Path, out: Path, epoch: int) -> None:
@@ -109,17 +115,17 @@ def _sums(out: Path) -> None:
     (out / "SHA256SUMS").write_text("".join(lines), "utf-8")
 
 
-def main(arguments: list[str]) -> int:
-    """Make the release; returns 2 for unknown arguments."""
-    if arguments not in ([], ["--no-image"]):
-        sys.stderr.write("usage: release.py [--no-image]\n")
-        return 2
+def main() -> None:
+    """Make the release, and print what is missing."""
+    parser = argparse.ArgumentParser(description="Make a release of this commit.")
+    parser.add_argument("--out", type=Path, default=ROOT / "dist" / "release")
+    parser.add_argument("--offline", action="store_true")
+    chosen = parser.parse_args()
     committed = git("log", "-1", "--format=%ct").decode()
     epoch = int(os.environ.get("SOURCE_DATE_EPOCH", committed))
-    make(OUT, epoch, with_image=not arguments)
-    sys.stdout.write((OUT / "RELEASE.txt").read_text("utf-8"))
-    return 0
+    make(chosen.out.resolve(), epoch, offline=chosen.offline)
+    sys.stdout.write((chosen.out / "RELEASE.txt").read_text("utf-8"))
 
 
 if __name__ == "__main__":
-    sys.exit(main(sys.argv[1:]))
+    main()

@@ -41,9 +41,10 @@ class Pin:
         if self.installed is None:
             return ""
         said = self.installed.metadata
-        short = (said.get("License-Expression") or said.get("License") or "").strip()
-        if short and "\n" not in short:
-            return short
+        for field in ("License-Expression", "License"):
+            # Some have the whole text there.
+            if field in said and "\n" not in said[field].strip():
+                return said[field].strip()
         classified = (each for each in said.get_all("Classifier", []) if _CLASSIFIED in each)
         return "; ".join(each.rpartition(" :: ")[2] for each in classified)
 

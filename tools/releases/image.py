@@ -34,8 +34,8 @@ def labels(origin: str, revision: str, epoch: int) -> dict[str, str]:
 
 
 def build(plan: Plan, out: Path) -> list[str]:
-    """Write an OCI archive for each processor to `out`. Returns a line for each: the archive, or why
-    there is none.
+    """Write an OCI archive for each processor to `out`. Returns a line for each: the archive, or
+    why there is none.
     """
     return [f"image for {name}: {_built(plan, name, out)}" for name in _PROCESSORS]
 
