@@ -33,7 +33,7 @@ def test_with_one_gpu_node_the_weights_go_where_the_gpus_are(
     for node in (gpu, *PLAIN):
         add_node(cluster, node)
     add_class(cluster)
-    for node, count in ((gpu, 1), *((each, 2) for each in PLAIN)):
+    for node, count in ((gpu, 1), *((each, 3) for each in PLAIN)):
         add_local_volumes(cluster, node.name, count)
     _applied(cluster, "components: [../components/one-gpu-node]", tmp_path / "mine")
     until(lambda: placed(cluster), wanted(cluster))
@@ -64,7 +64,7 @@ def test_without_a_default_class_volumes_are_of_the_classes_that_are_named(
     for name in ("fast", "shared"):
         add_class(cluster, name, default=False)
     for node in PLAIN:
-        add_local_volumes(cluster, node.name, 2, "fast")
+        add_local_volumes(cluster, node.name, 3, "fast")
     add_volumes(cluster, 1, gigabytes=200, storage_class="shared")
     _applied(cluster, example("Storage classes"), tmp_path / "mine")
     until(lambda: placed(cluster), wanted(cluster))

@@ -1,4 +1,4 @@
-"""A fake Hub of datasets on a free loopback port, as far as huggingface_hub asks it.
+"""A fake Hub of datasets and models on a free loopback port, as far as huggingface_hub asks it.
 
     with HubServer({"owner/name": HubRepository({"data.json": b"[]"})}) as hub:
         ...  # hub.url for HF_ENDPOINT, hub.requests
@@ -25,7 +25,7 @@ _BREAK = 22_000_000
 
 @dataclass(frozen=True, slots=True)
 class HubRepository:
-    """A dataset repository with one commit, the head of its branches.
+    """A repository with one commit, the head of its branches.
 
     `private` is hidden from callers without the token, `gated` shows them all but its files.
     """
@@ -71,11 +71,13 @@ class HubServer:
 
     async def _start(self) -> str:
         app = web.Application(middlewares=[self._noted])
-        api = "/api/datasets/{owner}/{name}"
-        app.router.add_get(api, self._info)
-        app.router.add_get(f"{api}/revision/{{revision:.+}}", self._info)
-        app.router.add_get(f"{api}/tree/{{revision}}", self._tree)
-        app.router.add_get("/datasets/{owner}/{name}/resolve/{revision}/{path:.+}", self._file)
+        for kind, place in (("datasets", "/datasets"), ("models", "")):
+            api = f"/api/{kind}/{{owner}}/{{name}}"
+            files = f"{place}/{{owner}}/{{name}}/resolve/{{revision}}/{{path:.+}}"
+            app.router.add_get(api, self._info)
+            app.router.add_get(f"{api}/revision/{{revision:.+}}", self._info)
+            app.router.add_get(f"{api}/tree/{{revision}}", self._tree)
+            app.router.add_get(files, self._file)
         self._runner = web.AppRunner(app, shutdown_timeout=0.1)
         await self._runner.setup()
         site = web.TCPSite(self._runner, "127.0.0.1", 0)
@@ -112,7 +114,8 @@ class HubServer:
 
     async def _info(self, request: web.Request) -> web.Response:
         found = self._repository(request)
-        return web.json_response({"id": "owner/name", "sha": found.commit, "siblings": []})
+        siblings = [{"rfilename": path} for path in sorted(found.files)]
+        return web.json_response({"id": "owner/name", "sha": found.commit, "siblings": siblings})
 
     async def _tree(self, request: web.Request) -> web.Response:
         found = self._repository(request)
