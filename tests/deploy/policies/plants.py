@@ -244,6 +244,17 @@ PLANTS = (
         "on one node",
     ),
     Plant("brokers_apart", pod("kafka", "topologySpreadConstraints 0 minDomains", 2), "on one"),
+    # What the README once told those who have one GPU node.
+    Plant(
+        "mounts_meet",
+        item("PersistentVolumeClaim", "", "spec accessModes", ["ReadWriteOnce"]),
+        "Job/model-download cannot follow",
+    ),
+    Plant(
+        "mounts_meet",
+        item("PersistentVolumeClaim", "", "spec accessModes", ["ReadWriteOnce"]),
+        "Deployment/triton may mount models on another node",
+    ),
     Plant("one_aggregator", item("Deployment", "aggregator", "spec replicas", 2), "can be two"),
     Plant("one_aggregator", item("Deployment", "aggregator", "spec strategy", None), "can be two"),
     Plant("one_aggregator", without("Deployment", "aggregator"), "there are 0"),

@@ -71,6 +71,7 @@ RULES = (
     Rule("A first rollout waits for weights.", lasting.rollouts_wait_for_weights),
     Rule("Replicas are spread.", lasting.topology_spread),
     Rule("No two brokers share a node.", lasting.brokers_apart),
+    Rule("What mounts one volume can meet on one node.", lasting.mounts_meet),
     Rule("There is one aggregator, at any time.", lasting.one_aggregator),
     Rule("Jobs leave when they are done.", lasting.jobs_leave),
     Rule("What no policy names is closed.", network.default_deny),
