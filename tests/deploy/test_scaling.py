@@ -110,6 +110,11 @@ def _wrong_of_servers(objects: Sequence[Object]) -> Iterator[str]:
         worker = scaled[WORKERS[server]]
         if scaled[server]["cooldownPeriod"] <= worker["cooldownPeriod"]:
             yield f"{server} leaves while its workers may be there"
+        if (
+            "//prometheus.caliper.svc"
+            not in scaled[server]["triggers"][1]["metadata"]["serverAddress"]
+        ):
+            yield f"{server} asks another Prometheus"
         if scaled[server]["triggers"][1]["metadata"]["query"].count(f'service="{server}"') < 1:
             yield f"{server} is scaled by what waits elsewhere"
 
@@ -161,6 +166,7 @@ def test_scaling_is_let_in_with_secrets_that_are_made(rendering: Rendering) -> N
         (item("ConfigMap", "gateway", "data CALIPER_GATEWAY_STAGES_SLEEP", None), "no run could"),
         (item("ScaledObject", "tgi-judge", "spec cooldownPeriod", 900), "tgi-judge leaves"),
         (item("ScaledObject", "triton", "spec triggers 1 metadata query", "up"), "elsewhere"),
+        (item("ScaledObject", "triton", "spec triggers 1 metadata serverAddress", "x"), "another"),
     ],
 )
 def test_what_is_wrong_is_found(change: Change, sign: str) -> None:
