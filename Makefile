@@ -16,7 +16,7 @@ LOCK_FLAGS := --quiet --universal --python-version 3.11 --generate-hashes --no-e
 unexport PYTHONDONTWRITEBYTECODE
 
 .DEFAULT_GOAL := help
-.PHONY: help demo up down test test-rest test-all faults lint format bench docs proto servers wheel lock clean
+.PHONY: help demo up down test test-rest test-all faults lint format bench docs proto servers wheel release lock clean
 
 help: ## Say what can be made
 	@awk -F ':.*## ' '/^[a-z-]+:.*## /{printf "  make %-9s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -74,6 +74,9 @@ lint: $(VENV)/.installed-dev ## Check style, types, the rule between rooms, size
 
 wheel: $(VENV)/.installed ## Install the wheel without extras for the other Pythons of 3.11 to 3.13, and try it
 	$(BIN)/python -m tools.wheel
+
+release: $(VENV)/.installed ## Make a release of this commit in dist/release: the same bytes each time
+	$(BIN)/python tools/release.py
 
 servers: $(VENV)/.installed-dev ## Fetch the real Kafka, MinIO, Versity, Triton, llama.cpp and Kubernetes that the tests use when they are there
 	$(BIN)/python -m tests.servers

@@ -13,11 +13,19 @@ from tests.deploy.policies.cluster import CHECKPOINTS, SERVICES
 from tests.deploy.rendering import Rendering
 
 NAMESPACES: dict[str, dict[str, str]] = {
-    name: {} for name in ("kube-system", "default", "keda", "monitoring", CHECKPOINTS)
+    name: {}
+    for name in ("kube-system", "default", "keda", "monitoring", "openshift-dns", CHECKPOINTS)
 }
 """Namespaces of others, which have no labels but their name."""
 
 DNS = Peer("DNS", "kube-system", {"k8s-app": "kube-dns"}, {}, "10.244.1.2")
+OPENSHIFT_DNS = Peer(
+    "OpenShift's DNS",
+    "openshift-dns",
+    {"dns.operator.openshift.io/daemonset-dns": "default"},
+    {},
+    "10.244.1.11",
+)
 CLIENT = Peer("a client", "default", {"caliper.dev/client": "true"}, {}, "10.244.1.3")
 KEDA = Peer("KEDA", "keda", {"app": "keda-operator"}, {}, "10.244.1.4")
 OPERATED = Peer(
@@ -37,6 +45,7 @@ METADATA = Peer("the cloud's metadata", address="169.254.169.254")
 METADATA_6 = Peer("the cloud's metadata by IPv6", address="fd00:ec2::254")
 OUTSIDE = (
     DNS,
+    OPENSHIFT_DNS,
     CLIENT,
     KEDA,
     OPERATED,
@@ -54,7 +63,11 @@ OUTSIDE = (
 )
 API_PORTS = (443, 6443, 8443, 16443)
 """Where API servers listen: nobody's choice, minikube's and MicroK8s' among them."""
-PORTS = (*map(Port, (22, 53, 80, *API_PORTS, 8000, 9000, 9090, 9093, 12345)), Port(53, "UDP"))
+PORTS = (
+    *map(Port, (22, 53, 80, *API_PORTS, 5353, 8000, 9000, 9090, 9093, 12345)),
+    Port(53, "UDP"),
+    Port(5353, "UDP"),
+)
 """Ports that are tried beside those that any pod declares."""
 
 _NO_DNS = ("tgi-judge", "tgi-reader", "triton")
@@ -137,6 +150,7 @@ _OF = {
     ),
     "keda": frozenset(_to("kafka", _KAFKA, KEDA.name)),
     "one-server": frozenset(_to("tgi-judge", 8443, "qa-reader")),
+    "keda-gpus": frozenset((*_to("kafka", _KAFKA, KEDA.name), *_to("prometheus", 9090, KEDA.name))),
     "prometheus-operator": frozenset(
         (
             *(arrow for each in SERVICES for arrow in _to(each, _METRICS, OPERATED.name)),
@@ -156,10 +170,13 @@ def needed(rendering: Rendering, there: Iterable[str]) -> set[Arrow]:
     known = components | {each.name for each in OUTSIDE}
     arrows = _BETWEEN.union(*(_OF.get(name, ()) for name in rendering.parts))
     asking = components - set(_NO_DNS)
+    resolvers = [(DNS, 53), (NODE_DNS, 53)]
+    if "openshift" in rendering.parts:
+        resolvers = [(OPENSHIFT_DNS, 5353)]
     names = {
-        Arrow(source, who.name, Port(53, protocol))
+        Arrow(source, who.name, Port(number, protocol))
         for source in asking
-        for who in (DNS, NODE_DNS)
+        for who, number in resolvers
         for protocol in ("TCP", "UDP")
     }
     made = {each for each in arrows if {each.source, each.destination} <= known} | names

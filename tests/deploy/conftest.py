@@ -3,10 +3,15 @@
 from __future__ import annotations
 
 import os
+from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
+from tests.conftest import serve
 from tests.deploy.made import make_secrets
+from tests.servers.choosing import KUBE_API
+from tests.servers.kube_api import KubeApi
+from tests.servers.kube_nodes import controlled
 
 from caliper.wiring.settings import PREFIX
 
@@ -23,3 +28,12 @@ def bare(monkeypatch: pytest.MonkeyPatch) -> pytest.MonkeyPatch:
         if name.upper().startswith(PREFIX):
             monkeypatch.delenv(name)
     return monkeypatch
+
+
+@pytest.fixture
+def cluster(tmp_path_factory: pytest.TempPathFactory) -> Iterator[KubeApi]:
+    """A control plane with scheduler and no node."""
+    for _, kubeconfig in serve(KUBE_API, tmp_path_factory):
+        api = KubeApi(Path(kubeconfig))
+        with controlled(api):
+            yield api

@@ -15,7 +15,11 @@ from tests.deploy.objects import Object, Pod, environment, of_kind
 from caliper.adapters.cluster.recipes import CERTIFICATE
 
 # Made by people who have one.
-BY_PEOPLE = {"hub-token": ("token",), "caliper-alert-receiver": ("url",)}
+BY_PEOPLE = {
+    "hub-token": ("token",),
+    "caliper-alert-receiver": ("url",),
+    "caliper-model-bucket": ("rclone.conf",),
+}
 
 
 @dataclass(frozen=True)

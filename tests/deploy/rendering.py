@@ -34,11 +34,17 @@ OF_MODELS = (
     ("keda", "vllm", "large-judge", "judge-replicas"),
     ("vllm", "one-server", "judge-replicas"),
 )
+OF_CLUSTERS = ("openshift", "pull-secret")
+OF_GPUS = ("keda-gpus",)
+OF_WEIGHTS = ("one-gpu-node", "weights-bucket", "weights-volume")
 EVERY_COMPONENT = (
     *COMPONENTS,
     *OF_THE_BUNDLED_PROMETHEUS,
     *OF_SUITES,
     *dict.fromkeys(name for names in OF_MODELS for name in names if name not in COMPONENTS),
+    *OF_CLUSTERS,
+    *OF_WEIGHTS,
+    *OF_GPUS,
 )
 
 
@@ -66,6 +72,9 @@ RENDERINGS = (
     *(Rendering(overlay, OF_THE_BUNDLED_PROMETHEUS) for overlay in ("base", "overlays/local")),
     *(Rendering(overlay, OF_SUITES) for overlay in OVERLAYS),
     *(Rendering(overlay, some) for overlay in ("base", "overlays/external") for some in OF_MODELS),
+    *(Rendering(overlay, (name,)) for overlay in OVERLAYS for name in OF_CLUSTERS),
+    *(Rendering("base", (name,)) for name in OF_WEIGHTS),
+    *(Rendering("base", some) for some in (OF_GPUS, (*OF_GPUS, "vllm"))),
 )
 BASE = Rendering("base")
 PLAIN = tuple(each for each in RENDERINGS if not each.components)

@@ -12,7 +12,17 @@ from collections.abc import Iterable, Sequence
 import pytest
 from tests.deploy.objects import Object, called, of_kind, pods
 from tests.deploy.policies.planting import Change, container, pod
-from tests.deploy.rendering import BASE, COMPONENTS, MANIFESTS, PLAIN, Rendering, rendered
+from tests.deploy.rendering import (
+    BASE,
+    COMPONENTS,
+    MANIFESTS,
+    OF_CLUSTERS,
+    OF_GPUS,
+    OF_WEIGHTS,
+    PLAIN,
+    Rendering,
+    rendered,
+)
 from tests.servers import kustomize
 from tests.servers.absent import leave_out
 from tests.servers.fetch import Missing
@@ -21,6 +31,8 @@ from tests.servers.kube_api import KubeApi
 from caliper.version import __version__
 
 _WITH_EVERYTHING = Rendering("base", COMPONENTS)
+_WITH_DEFINITIONS = (_WITH_EVERYTHING, Rendering("base", OF_GPUS))
+_OF_CLUSTERS = [Rendering("base", (name,)) for name in (*OF_CLUSTERS, *OF_WEIGHTS)]
 _SERVER_SIDE = ("--server-side", "-f", "-")
 
 
@@ -84,7 +96,8 @@ def test_components_with_their_definitions(own_kube_api: KubeApi) -> None:
     # Theirs are too large for what `kubectl apply` remembers in an annotation.
     own_kube_api.kubectl("apply", "--server-side", "-f", definitions)
     own_kube_api.kubectl("wait", "--for=condition=Established", "crd", "--all", "--timeout=60s")
-    _apply_apart(own_kube_api, _WITH_EVERYTHING)
+    for rendering in _WITH_DEFINITIONS:
+        _apply_apart(own_kube_api, rendering)
 
 
 def test_a_release_follows_another_and_goes_back(own_kube_api: KubeApi) -> None:
@@ -132,7 +145,7 @@ def _admitted(server: KubeApi, objects: Iterable[Object], namespace: str) -> str
     return "" if done.returncode == 0 else done.stderr
 
 
-@pytest.mark.parametrize("rendering", [*PLAIN, _WITH_EVERYTHING], ids=str)
+@pytest.mark.parametrize("rendering", [*PLAIN, _WITH_EVERYTHING, *_OF_CLUSTERS], ids=str)
 def test_every_pod_is_let_in(own_kube_api: KubeApi, rendering: Rendering) -> None:
     namespace = f"pods-{str(rendering).replace('+', '-')}"
     assert _admitted(own_kube_api, rendered(rendering), namespace) == ""

@@ -75,7 +75,7 @@ def test_commands_are_python_with_options_that_are_known(
             if words[0] == "-m":
                 given = start(pod, container, objects, made, tmp_path / container["name"])
                 assert _knows((*words, *given.arguments)), f"{pod.name} {container['name']}"
-    assert run == {"model-download"}
+    assert run == ({"model-download"} & {pod.component for pod in pods(objects)})
 
 
 @cache
@@ -155,12 +155,16 @@ def test_triton_serves_the_checkpoint_that_is_fetched_and_tells_it(
     rendering: Rendering, made: Path, tmp_path: Path
 ) -> None:
     objects = rendered(rendering)
-    (triton,), (download,) = (_of(rendering, name) for name in ("triton", "model-download"))
+    (triton,) = _of(rendering, "triton")
     (folder,) = _models(triton, objects, made, tmp_path).iterdir()
-    fetched = environment(download.containers[0], objects)
-    wanted = (fetched["CAPTIONER_REPOSITORY"], fetched["CAPTIONER_REVISION"])
+    named = environment(triton.containers[0], objects)
+    wanted = (named["CAPTIONER_REPOSITORY"], named["CAPTIONER_REVISION"])
     served = json.loads((folder / "1" / "model.json").read_text("utf-8"))
-    assert (served["model"], served["revision"]) == wanted
+    place = "/models/{}/{}".format(*wanted)
+    assert (served["model"], served["revision"]) == (place, wanted[1])
+    for download in _of(rendering, "model-download"):
+        fetched = start(download, download.spec["initContainers"][2], objects, made, tmp_path / "x")
+        assert any(each.endswith(place) for each in fetched.arguments)
     # By this, runs tell checkpoints apart.
     told = re.search(
         r'key: "checkpoint"\s+value: \{ string_value: "(.*)" \}',
@@ -171,14 +175,20 @@ def test_triton_serves_the_checkpoint_that_is_fetched_and_tells_it(
 
 
 def _models(triton: Pod, objects: tuple[Object, ...], made: Path, root: Path) -> Path:
-    """The folder of models that the server is started with, laid out under `root`."""
+    """The folder of models that the script starts the server with, laid out under `root`."""
     (container,) = triton.spec["containers"]
-    start(triton, container, objects, made, root)
-    (folder,) = (
-        root / each.partition("=")[2].lstrip("/")
-        for each in container["args"]
-        if each.startswith("--model-repository=")
+    given = start(triton, container, objects, made, root)
+    folder = root / "repository"
+    places = {"GIVEN": f"{root}/etc/caliper/triton", "MODELS": str(folder), "SERVER": "echo"}
+    script, *rest = (f"{root}{word}" for word in container["command"][1:])
+    done = subprocess.run(
+        ["/bin/sh", script, *rest, *given.arguments],
+        env={"PATH": os.environ["PATH"], **given.variables, **places},
+        capture_output=True,
+        text=True,
+        check=True,
     )
+    assert done.stdout.split() == [f"--model-repository={folder}", *given.arguments]
     return folder
 
 

@@ -3,67 +3,19 @@ and find a node.
 """
 
 import json
-import time
-from collections.abc import Callable, Iterator
-from pathlib import Path
-from typing import Any
 
 import pytest
-from tests.conftest import serve
+from tests.deploy.placement import WITHIN, got, nodes, placed, until, wanted
+from tests.deploy.rendering import MANIFESTS
 from tests.servers.choosing import KUBE_API
 from tests.servers.kube_api import KubeApi
-from tests.servers.kube_nodes import Node, add_node, add_volumes, controlled
+from tests.servers.kube_nodes import Node, add_node, add_volumes
 
 pytestmark = pytest.mark.components(KUBE_API.name)
 
-MANIFESTS = Path(__file__).parents[2] / "deploy" / "k8s"
-WITHIN = 90.0
 # Three GPUs, on nodes with room for a model's server whatever else was placed there before it.
 GPUS = [Node(f"gpu-{number}", cpus=12, gigabytes=64, gpus=1) for number in range(3)]
 PLAIN = [Node(f"plain-{number}", cpus=4, gigabytes=8) for number in range(3)]
-
-
-@pytest.fixture
-def cluster(tmp_path_factory: pytest.TempPathFactory) -> Iterator[KubeApi]:
-    for _, kubeconfig in serve(KUBE_API, tmp_path_factory):
-        api = KubeApi(Path(kubeconfig))
-        with controlled(api):
-            yield api
-
-
-def got(api: KubeApi, kind: str, *arguments: str) -> list[dict[str, Any]]:
-    asked = ("get", kind, "--namespace", "caliper", "--output", "json", *arguments)
-    return list(json.loads(api.kubectl(*asked).stdout)["items"])
-
-
-def until(found: Callable[[], object], wanted: object) -> None:
-    """Wait for it; it fails with what there is instead."""
-    deadline = time.monotonic() + WITHIN
-    while (there := found()) != wanted and time.monotonic() < deadline:
-        time.sleep(0.2)
-    assert there == wanted
-
-
-def wanted(api: KubeApi) -> dict[str, int]:
-    found = {}
-    for kind, field in (
-        ("deployments", "replicas"),
-        ("statefulsets", "replicas"),
-        ("jobs", "parallelism"),
-    ):
-        for each in got(api, kind):
-            found[each["metadata"]["name"]] = each["spec"][field]
-    return found
-
-
-def placed(api: KubeApi, *, anywhere: bool = False) -> dict[str, int]:
-    """How many pods of each workload have a node, or are there at all."""
-    found: dict[str, int] = {}
-    for pod in got(api, "pods"):
-        if anywhere or "nodeName" in pod["spec"]:
-            component = pod["metadata"]["labels"]["app.kubernetes.io/component"]
-            found[component] = found.get(component, 0) + 1
-    return found
 
 
 def test_on_nodes_with_gpus_everything_finds_its_place(cluster: KubeApi) -> None:
@@ -72,14 +24,11 @@ def test_on_nodes_with_gpus_everything_finds_its_place(cluster: KubeApi) -> None
     add_volumes(cluster, 6, gigabytes=200)
     cluster.kubectl("apply", "-k", MANIFESTS)
     until(lambda: placed(cluster), wanted(cluster))
-    nodes: dict[str, list[str]] = {}
-    for pod in got(cluster, "pods"):
-        component = pod["metadata"]["labels"]["app.kubernetes.io/component"]
-        nodes.setdefault(component, []).append(pod["spec"]["nodeName"])
+    found = nodes(cluster)
     for component in ("tgi-judge", "tgi-reader", "triton"):
-        assert set(nodes[component]) <= {node.name for node in GPUS}, component
+        assert set(found[component]) <= {node.name for node in GPUS}, component
     for component in ("kafka", "judge", "qa-reader", "captioner"):
-        assert len(set(nodes[component])) == len(nodes[component]), component
+        assert len(set(found[component])) == len(found[component]), component
 
 
 def test_without_gpus_models_alone_wait_and_say_for_what(cluster: KubeApi) -> None:

@@ -2,24 +2,19 @@
 
 from __future__ import annotations
 
-import os
 import re
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
 import pytest
-import yaml
 from tests.deploy import schemas
+from tests.deploy.examples import EXAMPLES, README, kustomization, write
 from tests.deploy.objects import Object, Pod, of_kind, pods
-from tests.deploy.rendering import BASE, MANIFESTS, build, rendered
+from tests.deploy.rendering import BASE, build, rendered
 from tests.servers import kustomize
 
-README = (MANIFESTS / "README.md").read_text("utf-8")
 _UNITS = {"m": 0.001, "": 1.0, "Mi": 2.0**-10, "Gi": 1.0}
-_EXAMPLE = re.compile(r"^```yaml\n(.*?)^```$", re.MULTILINE | re.DOTALL)
-# What a reader has made of an overlay, and what it was made of.
-_COPY = ("../external-of-mine", "../overlays/external")
 _MODELS = ("tgi-judge", "tgi-reader", "triton")
 
 
@@ -87,33 +82,14 @@ def test_the_oldest_kubernetes_is_told() -> None:
     assert f"- Kubernetes {schemas.VERSIONS[0]} or newer" in README
 
 
-def _examples() -> Iterator[tuple[str, str]]:
-    """Every kustomization that a README tells, by where it stands."""
-    for file in sorted(MANIFESTS.rglob("README.md")):
-        text = file.read_text("utf-8")
-        for number, found in enumerate(_EXAMPLE.findall(text)):
-            yield f"{file.parent.relative_to(MANIFESTS)}-{number}", found
-
-
 def _built(wanted: Object, folder: Path) -> list[Object]:
-    """What a kustomization beside the overlays makes."""
-    folder.mkdir()
-    manifests = os.path.relpath(MANIFESTS, folder.resolve())
-    found = {
-        part: [each.replace("..", manifests, 1) for each in wanted.get(part, [])]
-        for part in ("resources", "components")
-    }
-    (folder / "kustomization.yaml").write_text(yaml.safe_dump(wanted | found), "utf-8")
-    return build(folder)
+    return build(write(wanted, folder))
 
 
 @pytest.mark.components(kustomize.NAME)
-@pytest.mark.parametrize("text", [pytest.param(text, id=name) for name, text in _examples()])
+@pytest.mark.parametrize("text", [pytest.param(text, id=name) for name, text in EXAMPLES])
 def test_settings_of_ones_own_render(text: str, tmp_path: Path) -> None:
-    said = yaml.safe_load(text.replace("<commit>", "0" * 40).replace(*_COPY))
-    # Some are a part of such a file.
-    wanted = {"configMapGenerator": said} if isinstance(said, list) else said
-    wanted.setdefault("resources", ["../base"])
+    wanted = kustomization(text)
     made = _built(wanted, tmp_path / "whole")
     assert list(rendered(BASE)) != made
     assert [fault for each in made for fault in schemas.faults(each, schemas.VERSIONS[-1])] == []

@@ -23,8 +23,14 @@ from caliper.wiring.stages import Stage
 
 WORK = {"judge": JUDGE_JOBS, "qa-reader": QA_JOBS, "captioner": CAPTION_JOBS}
 """What each scaled component takes its jobs from."""
+WORKERS = {"tgi-judge": "judge", "tgi-reader": "qa-reader", "triton": "captioner"}
+"""Who calls a model server that is scaled."""
 # As its README says, it is not for the overlay that has no captioner to scale.
-_SCALED = [each for each in RENDERINGS if "keda" in each.parts and "local" not in each.parts]
+_SCALED = [
+    each
+    for each in RENDERINGS
+    if {"keda", "keda-gpus"}.intersection(each.parts) and "local" not in each.parts
+]
 
 
 @dataclass
@@ -70,6 +76,7 @@ def _wrong(objects: Sequence[Object]) -> Iterator[str]:
     }
     (gateway,) = (pod for pod in pods(objects) if pod.component == "gateway")
     asleep = "CALIPER_GATEWAY_STAGES_SLEEP" in environment(gateway.containers[0], objects)
+    yield from _wrong_of_servers(objects)
     for each in of_kind(objects, "ScaledObject"):
         name, spec = called(each), each["spec"]
         target = workloads.get(f"Deployment/{spec['scaleTargetRef']['name']}")
@@ -78,14 +85,15 @@ def _wrong(objects: Sequence[Object]) -> Iterator[str]:
             continue
         if "replicas" in target["spec"]:
             yield f"{name}: an apply would undo what it scaled"
-        topic = WORK[target["metadata"]["labels"][COMPONENT]]
-        (trigger,) = spec["triggers"]
-        said = trigger["metadata"]
+        component = target["metadata"]["labels"][COMPONENT]
+        topic = WORK[WORKERS.get(component, component)]
+        said = spec["triggers"][0]["metadata"]
         if (said["topic"], said["consumerGroup"]) != (topic, _group(topic)):
             yield f"{name} looks at {said['consumerGroup']} on {said['topic']}"
         if spec["maxReplicaCount"] > _partitions(objects, topic):
             yield f"{name} makes more pods than there are partitions"
-        if int(said["lagThreshold"]) >= EndpointSettings.model_fields["in_flight"].default:
+        at_once = component in WORK and int(said["lagThreshold"])
+        if at_once >= EndpointSettings.model_fields["in_flight"].default:
             yield f"{name} waits for more jobs than its workers take and the topic holds"
         if spec["minReplicaCount"] != 0:
             yield f"{name} never goes to zero"
@@ -94,6 +102,21 @@ def _wrong(objects: Sequence[Object]) -> Iterator[str]:
         # The operator is in a namespace of its own.
         if {said["bootstrapServers"]} != brokers:
             yield f"{name} looks at other brokers"
+
+
+def _wrong_of_servers(objects: Sequence[Object]) -> Iterator[str]:
+    scaled = {each["metadata"]["name"]: each["spec"] for each in of_kind(objects, "ScaledObject")}
+    for server in WORKERS.keys() & scaled.keys():
+        worker = scaled[WORKERS[server]]
+        if scaled[server]["cooldownPeriod"] <= worker["cooldownPeriod"]:
+            yield f"{server} leaves while its workers may be there"
+        if (
+            "//prometheus.caliper.svc"
+            not in scaled[server]["triggers"][1]["metadata"]["serverAddress"]
+        ):
+            yield f"{server} asks another Prometheus"
+        if scaled[server]["triggers"][1]["metadata"]["query"].count(f'service="{server}"') < 1:
+            yield f"{server} is scaled by what waits elsewhere"
 
 
 def _whole(address: str) -> str:
@@ -108,7 +131,8 @@ def test_scaling_is_by_what_the_workers_take(rendering: Rendering) -> None:
     assert list(_wrong(objects)) == []
     there = {pod.component for pod in pods(objects)}
     scaled = {each["metadata"]["labels"][COMPONENT] for each in of_kind(objects, "ScaledObject")}
-    assert scaled == set(WORK) & there
+    wanted = {*WORK, *WORKERS} if "keda-gpus" in rendering.parts else set(WORK)
+    assert scaled == wanted & there
 
 
 @pytest.mark.parametrize("rendering", _SCALED, ids=str)
@@ -121,6 +145,7 @@ def test_scaling_is_let_in_with_secrets_that_are_made(rendering: Rendering) -> N
         trigger["authenticationRef"]["name"]
         for item in of_kind(objects, "ScaledObject")
         for trigger in item["spec"]["triggers"]
+        if trigger["type"] == "kafka"
     }
     assert names == {authentication["metadata"]["name"]}
 
@@ -139,9 +164,12 @@ def test_scaling_is_let_in_with_secrets_that_are_made(rendering: Rendering) -> N
         (item("ScaledObject", "judge", "spec triggers 0 metadata lagThreshold", "200"), "waits"),
         (item("Deployment", "judge", "spec replicas", 2), "undo"),
         (item("ConfigMap", "gateway", "data CALIPER_GATEWAY_STAGES_SLEEP", None), "no run could"),
+        (item("ScaledObject", "tgi-judge", "spec cooldownPeriod", 900), "tgi-judge leaves"),
+        (item("ScaledObject", "triton", "spec triggers 1 metadata query", "up"), "elsewhere"),
+        (item("ScaledObject", "triton", "spec triggers 1 metadata serverAddress", "x"), "another"),
     ],
 )
 def test_what_is_wrong_is_found(change: Change, sign: str) -> None:
-    objects = copy.deepcopy(list(rendered(Rendering("base", ("keda",)))))
+    objects = copy.deepcopy(list(rendered(Rendering("base", ("keda-gpus",)))))
     change(objects)
     assert any(sign in each for each in _wrong(objects))

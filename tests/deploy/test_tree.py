@@ -19,6 +19,7 @@ from caliper.version import __version__
 _WORDS_THAT_LET_IN = re.compile(
     r"-----BEGIN [A-Z ]*PRIVATE KEY-----|\b(hf|ghp|gho|glpat)_[A-Za-z0-9]{20,}|\bAKIA[A-Z0-9]{16}\b"
 )
+_MODEL_SERVERS = {"Deployment/tgi-judge", "Deployment/tgi-reader", "Deployment/triton"}
 # Where settings of the installation are written down.
 _FOLDERS = ("deploy", "docker")
 
@@ -52,7 +53,13 @@ def changed(tmp_path: Path) -> Callable[[str, str, str], set[str]]:
             "k8s/base/tgi/nginx.conf",
             "worker_processes 2",
             "worker_processes 4",
-            {"Deployment/tgi-judge", "Deployment/tgi-reader"},
+            _MODEL_SERVERS - {"Deployment/triton"},
+        ),
+        (
+            "k8s/base/model-download/models.env",
+            "Qwen/Qwen2.5-VL-7B-Instruct",
+            "lab/captioner",
+            {*_MODEL_SERVERS, "Job/model-download"},
         ),
     ],
 )

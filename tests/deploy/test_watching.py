@@ -132,4 +132,5 @@ def test_grafana_has_the_dashboards_and_asks_prometheus(
         (service,) = (
             each for each in of_kind(objects, "Service") if each["metadata"]["name"] == "prometheus"
         )
-        assert given["PROMETHEUS_URL"] == f"http://prometheus:{service['spec']['ports'][0]['port']}"
+        host, port = "prometheus.caliper.svc.cluster.local", service["spec"]["ports"][0]["port"]
+        assert given["PROMETHEUS_URL"] == f"http://{host}:{port}"

@@ -113,7 +113,7 @@ class HubServer:
 
     async def _info(self, request: web.Request) -> web.Response:
         found = self._repository(request)
-        siblings = [{"rfilename": path} for path in found.files]
+        siblings = [{"rfilename": path} for path in sorted(found.files)]
         return web.json_response({"id": "owner/name", "sha": found.commit, "siblings": siblings})
 
     async def _tree(self, request: web.Request) -> web.Response:

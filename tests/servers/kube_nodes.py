@@ -14,15 +14,8 @@ from tests.servers.kube_api import ACCOUNTS, KubeApi
 from tests.servers.process import ServerProcess, free_ports, serves
 
 _UNREADY = "node.kubernetes.io/not-ready:NoSchedule-"
-_CLASS = {
-    "apiVersion": "storage.k8s.io/v1",
-    "kind": "StorageClass",
-    "metadata": {
-        "name": "paper",
-        "annotations": {"storageclass.kubernetes.io/is-default-class": "true"},
-    },
-    "provisioner": "kubernetes.io/no-provisioner",
-}
+_DEFAULT = "paper"
+_IS_DEFAULT = "storageclass.kubernetes.io/is-default-class"
 
 
 @dataclass(frozen=True)
@@ -33,12 +26,15 @@ class Node:
     cpus: int
     gigabytes: int
     gpus: int = 0
+    gpu: str = "nvidia.com/gpu"
+    # What keeps pods away that do not tolerate it.
+    taint: str = ""
 
     @property
     def resources(self) -> dict[str, str]:
         found = {"cpu": f"{self.cpus}", "memory": f"{self.gigabytes}Gi", "pods": "110"}
         found["ephemeral-storage"] = "500Gi"
-        return found | ({"nvidia.com/gpu": f"{self.gpus}"} if self.gpus else {})
+        return found | ({self.gpu: f"{self.gpus}"} if self.gpus else {})
 
 
 @contextmanager
@@ -91,19 +87,51 @@ def add_node(api: KubeApi, node: Node) -> None:
         "patch", "node", node.name, "--subresource=status", "--type=merge", "--patch", status
     )
     api.kubectl("taint", "node", node.name, _UNREADY)
+    if node.taint:
+        api.kubectl("taint", "node", node.name, f"{node.taint}=present:NoSchedule")
 
 
-def add_volumes(api: KubeApi, count: int, gigabytes: int) -> None:
-    """Volumes for whoever claims one, without naming a class."""
-    _apply(api, _CLASS)
+def add_class(api: KubeApi, name: str = _DEFAULT, *, default: bool = True) -> None:
+    """A class of volumes, which are bound where the pod that claims one finds a place."""
+    _apply(
+        api,
+        {
+            "apiVersion": "storage.k8s.io/v1",
+            "kind": "StorageClass",
+            "metadata": {"name": name, "annotations": {_IS_DEFAULT: f"{default}".lower()}},
+            "provisioner": "kubernetes.io/no-provisioner",
+            "volumeBindingMode": "WaitForFirstConsumer",
+        },
+    )
+
+
+def add_local_volumes(api: KubeApi, node: str, count: int, storage_class: str = _DEFAULT) -> None:
+    """Volumes of 200 GiB on a node, which pods of other nodes cannot mount."""
+    here = {"key": "kubernetes.io/hostname", "operator": "In", "values": [node]}
+    for number in range(count):
+        spec = {
+            "capacity": {"storage": "200Gi"},
+            "accessModes": ["ReadWriteOnce"],
+            "storageClassName": storage_class,
+            "local": {"path": f"/paper/{number}"},
+            "nodeAffinity": {"required": {"nodeSelectorTerms": [{"matchExpressions": [here]}]}},
+        }
+        metadata = _named(f"{node}-{number}", {})
+        volume = {"apiVersion": "v1", "kind": "PersistentVolume", "metadata": metadata}
+        _apply(api, volume | {"spec": spec})
+
+
+def add_volumes(api: KubeApi, count: int, gigabytes: int, storage_class: str = _DEFAULT) -> None:
+    """Volumes of a class, by default of that which claims have that name none, on any node."""
+    add_class(api, storage_class, default=storage_class == _DEFAULT)
     for number in range(count):
         spec = {
             "capacity": {"storage": f"{gigabytes}Gi"},
             "accessModes": ["ReadWriteOnce", "ReadWriteMany"],
-            "storageClassName": "paper",
+            "storageClassName": storage_class,
             "hostPath": {"path": f"/paper/{number}"},
         }
-        metadata = _named(f"paper-{number}", {})
+        metadata = _named(f"{storage_class}-{number}", {})
         volume = {"apiVersion": "v1", "kind": "PersistentVolume", "metadata": metadata}
         _apply(api, volume | {"spec": spec})
 

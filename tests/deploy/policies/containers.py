@@ -35,11 +35,36 @@ def requests_and_limits(objects: Sequence[Object]) -> Iterator[str]:
                     yield f"{place} has no {kind}.{quantity}"
 
 
-def numeric_non_root(objects: Sequence[Object]) -> Iterator[str]:
+def disk_is_requested(objects: Sequence[Object]) -> Iterator[str]:
+    """Else pods meet on a node whose disk all may fill, and are evicted from it."""
+    for pod in pods(objects):
+        volumes = (each["emptyDir"] for each in pod.volumes.values() if "emptyDir" in each)
+        bounds = [each.get("sizeLimit", "0") for each in volumes if each.get("medium") != "Memory"]
+        written = sum(map(mebibytes, bounds))
+        asked = [
+            mebibytes(each.get("resources", {}).get("requests", {}).get("ephemeral-storage", "0"))
+            for each in pod.running
+        ]
+        if sum(asked) < written:
+            yield f"{pod.name} may write {written} MiB and asks for {sum(asked)}"
+
+
+def mebibytes(quantity: str) -> int:
+    """Of a quantity in Mi or Gi, or nothing."""
+    units = {"Mi": 1, "Gi": 1024}
+    return int(quantity[:-2]) * units[quantity[-2:]] if quantity != "0" else 0
+
+
+def non_root(objects: Sequence[Object]) -> Iterator[str]:
     for place, container, pod in _each(objects):
         said = pod.spec.get("securityContext", {}) | _security(container)
         if said.get("runAsNonRoot") is not True:
             yield f"{place} may run as root"
+
+
+def numeric_users(objects: Sequence[Object]) -> Iterator[str]:
+    for place, container, pod in _each(objects):
+        said = pod.spec.get("securityContext", {}) | _security(container)
         for field in ("runAsUser", "runAsGroup"):
             if not isinstance(said.get(field), int) or said[field] <= 0:
                 yield f"{place} has no numeric {field} other than 0"

@@ -125,6 +125,51 @@ def topology_spread(objects: Sequence[Object]) -> Iterator[str]:
                 yield f"{pod.name} spreads other pods than its own"
 
 
+def brokers_apart(objects: Sequence[Object]) -> Iterator[str]:
+    """Else one node could take two of three copies with it. With fewer nodes than `minDomains`
+    each takes one; a cluster with fewer nodes than brokers has fewer brokers.
+    """
+    for pod in (each for each in _lasting(objects) if each.component == "kafka"):
+        kept = [
+            each
+            for each in pod.spec.get("topologySpreadConstraints", [])
+            if (each["topologyKey"], each["whenUnsatisfiable"])
+            == ("kubernetes.io/hostname", "DoNotSchedule")
+            and each["maxSkew"] == 1
+            and each.get("minDomains", 1) >= pod.owner["spec"]["replicas"]
+        ]
+        if not kept:
+            yield f"{pod.name} may have two brokers on one node"
+
+
+def mounts_meet(objects: Sequence[Object]) -> Iterator[str]:
+    """Whoever mounts first a volume that one node alone can mount keeps all others from it, unless
+    all go to the same node.
+    """
+    for claim in of_kind(objects, "PersistentVolumeClaim"):
+        name = claim["metadata"]["name"]
+        users = [pod for pod in pods(objects) if _mounts(pod, name)]
+        if claim["spec"]["accessModes"] != ["ReadWriteOnce"] or len(users) < 2:
+            continue
+        tolerated = [each for pod in users for each in pod.spec.get("tolerations", [])]
+        for pod in users:
+            if not _follows(pod):
+                yield f"{pod.name} may mount {name} on another node than others"
+            if any(each not in pod.spec.get("tolerations", []) for each in tolerated):
+                yield f"{pod.name} cannot follow others to {name}"
+
+
+def _mounts(pod: Pod, claim: str) -> bool:
+    volumes = pod.spec.get("volumes", [])
+    return any(each.get("persistentVolumeClaim", {}).get("claimName") == claim for each in volumes)
+
+
+def _follows(pod: Pod) -> bool:
+    affinity = pod.spec.get("affinity", {}).get("podAffinity", {})
+    terms = affinity.get("requiredDuringSchedulingIgnoredDuringExecution", [])
+    return any(each["topologyKey"] == "kubernetes.io/hostname" for each in terms)
+
+
 def one_aggregator(objects: Sequence[Object]) -> Iterator[str]:
     found = [pod for pod in pods(objects) if pod.component == "aggregator"]
     if len(found) != 1:

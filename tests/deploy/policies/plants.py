@@ -155,11 +155,14 @@ PLANTS = (
         pod("judge", "initContainers", [{"name": "wait", "image": "caliper:1"}]),
         "judge wait has no requests.memory",
     ),
-    Plant("numeric_non_root", container("kafka", "securityContext runAsUser", 0), "runAsUser"),
     Plant(
-        "numeric_non_root", container("kafka", "securityContext runAsUser", "kafka"), "runAsUser"
+        "disk_is_requested",
+        container("captioner", "resources requests ephemeral-storage", "5Gi"),
+        "captioner may write 6144 MiB and asks for 5120",
     ),
-    Plant("numeric_non_root", container("kafka", "securityContext runAsNonRoot", False), "as root"),
+    Plant("numeric_users", container("kafka", "securityContext runAsUser", 0), "runAsUser"),
+    Plant("numeric_users", container("kafka", "securityContext runAsUser", "kafka"), "runAsUser"),
+    Plant("non_root", container("kafka", "securityContext runAsNonRoot", False), "as root"),
     Plant(
         "seccomp",
         container("grafana", "securityContext seccompProfile", {"type": "Unconfined"}),
@@ -239,6 +242,23 @@ PLANTS = (
     ),
     Plant("topology_spread", pod("judge", "topologySpreadConstraints", None), "on one node"),
     Plant("topology_spread", pod("judge", "topologySpreadConstraints", _OTHERS), "other pods"),
+    Plant(
+        "brokers_apart",
+        pod("kafka", "topologySpreadConstraints 0 whenUnsatisfiable", "ScheduleAnyway"),
+        "on one node",
+    ),
+    Plant("brokers_apart", pod("kafka", "topologySpreadConstraints 0 minDomains", 2), "on one"),
+    # What the README once told those who have one GPU node.
+    Plant(
+        "mounts_meet",
+        item("PersistentVolumeClaim", "", "spec accessModes", ["ReadWriteOnce"]),
+        "Job/model-download cannot follow",
+    ),
+    Plant(
+        "mounts_meet",
+        item("PersistentVolumeClaim", "", "spec accessModes", ["ReadWriteOnce"]),
+        "Deployment/triton may mount models on another node",
+    ),
     Plant("one_aggregator", item("Deployment", "aggregator", "spec replicas", 2), "can be two"),
     Plant("one_aggregator", item("Deployment", "aggregator", "spec strategy", None), "can be two"),
     Plant("one_aggregator", without("Deployment", "aggregator"), "there are 0"),

@@ -29,7 +29,7 @@ RULES = (
     Rule(
         "A cluster needs no custom resource definitions.",
         cluster.no_custom_resources,
-        frozenset({"keda", "prometheus-operator"}),
+        frozenset({"keda", "keda-gpus", "prometheus-operator"}),
     ),
     Rule("Objects, pods and selectors are labelled alike.", cluster.labels),
     Rule(
@@ -50,7 +50,14 @@ RULES = (
     Rule("The replies' key is for who asks or shows.", secrets.key_of_replies_for_services),
     Rule("A sender's key is its own.", secrets.keys_of_senders_for_their_services),
     Rule("Every container has requests and limits.", containers.requests_and_limits),
-    Rule("Nobody is root, and users are numbers.", containers.numeric_non_root),
+    Rule("A node's disk is asked for.", containers.disk_is_requested),
+    Rule("Nobody is root.", containers.non_root),
+    Rule(
+        "Users are numbers, which a kubelet can tell from root's.",
+        containers.numeric_users,
+        # It gives pods the numbers of their namespace.
+        frozenset({"openshift"}),
+    ),
     Rule("System calls are filtered.", containers.seccomp),
     Rule("Root file systems are read-only.", containers.read_only_root),
     Rule("Capabilities are dropped.", containers.no_capabilities),
@@ -64,6 +71,8 @@ RULES = (
     Rule("Disruptions are bounded, and no drain waits for ever.", lasting.disruption_budgets),
     Rule("A first rollout waits for weights.", lasting.rollouts_wait_for_weights),
     Rule("Replicas are spread.", lasting.topology_spread),
+    Rule("No two brokers share a node.", lasting.brokers_apart),
+    Rule("What mounts one volume can meet on one node.", lasting.mounts_meet),
     Rule("There is one aggregator, at any time.", lasting.one_aggregator),
     Rule("Jobs leave when they are done.", lasting.jobs_leave),
     Rule("What no policy names is closed.", network.default_deny),

@@ -1,0 +1,76 @@
+"""The image of a release, for each processor that this machine can build for."""
+
+from __future__ import annotations
+
+import os
+import platform
+import shutil
+import subprocess
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from pathlib import Path
+
+# By the name that images have for a processor: that of the kernel.
+_PROCESSORS = {"amd64": "x86_64", "arm64": "aarch64"}
+_EMULATION = Path("/proc/sys/fs/binfmt_misc")
+
+
+@dataclass(frozen=True, slots=True)
+class Plan:
+    """The checkout to build, its version, labels, and the time (seconds) that all files get."""
+
+    source: Path
+    version: str
+    labels: Mapping[str, str]
+    epoch: int
+
+
+def labels(origin: str, revision: str, epoch: int) -> dict[str, str]:
+    """Where an image comes from, by the annotations of OCI; what is empty is left out."""
+    created = datetime.fromtimestamp(epoch, UTC).isoformat()
+    known = {"source": origin, "revision": revision, "created": created}
+    return {f"org.opencontainers.image.{key}": value for key, value in known.items() if value}
+
+
+def build(plan: Plan, out: Path) -> list[str]:
+    """Write an OCI archive for each processor to `out`. Returns a line for each: the archive, or
+    why there is none.
+    """
+    return [f"image for {name}: {_built(plan, name, out)}" for name in _PROCESSORS]
+
+
+def commands(plan: Plan, processor: str, archive: Path) -> Iterator[list[str]]:
+    """What builds the image and writes the archive."""
+    name = f"caliper:{plan.version}-{processor}"
+    given = [f"--label={key}={value}" for key, value in plan.labels.items()]
+    file = str(plan.source / "docker" / "Dockerfile")
+    how = ["--isolation=chroot", "--format=docker", f"--timestamp={plan.epoch}"]
+    what = [f"--platform=linux/{processor}", f"--file={file}", f"--tag={name}"]
+    yield ["buildah", "build", *how, *what, *given, str(plan.source)]
+    yield ["buildah", "push", name, f"oci-archive:{archive}"]
+
+
+def lacks(processor: str) -> str:
+    """Why this machine cannot build for it; empty if it can."""
+    if shutil.which("buildah") is None:
+        return "no buildah"
+    kernel = _PROCESSORS[processor]
+    if platform.machine() != kernel and not (_EMULATION / f"qemu-{kernel}").exists():
+        return f"no emulation of {kernel}"
+    return ""
+
+
+def _built(plan: Plan, processor: str, out: Path) -> str:
+    if missing := lacks(processor):
+        return f"not built: {missing}"
+    archive = out / f"caliper-{plan.version}-{processor}.tar"
+    for command in commands(plan, processor, archive):
+        done = subprocess.run(  # noqa: S603 - the words are ours
+            command, env=os.environ, capture_output=True, text=True, check=False
+        )
+        if done.returncode != 0:
+            archive.unlink(missing_ok=True)
+            last = done.stderr.strip().splitlines()[-1:]
+            return f"not built: {' '.join(command[:2])} said {last}"
+    return archive.name
