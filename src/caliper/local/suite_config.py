@@ -37,6 +37,7 @@ from caliper.local.suite_keys import MonthlyBudget, SuiteBudget, SuiteKeys, Suit
 from caliper.local.yaml_text import read_document
 from caliper.ports.serving import CheckpointEndpoint
 from caliper.version import __version__
+from caliper.wiring.specs import CHAT_KINDS
 
 _RUN_KEYS = frozenset(
     {
@@ -222,8 +223,8 @@ def without_revision(suite: Suite) -> list[str]:
 
 def _lacks_revision(spec: str) -> bool:
     kind, _, rest = spec.partition(":")
-    if kind == "tgi":
-        return not parse_endpoints(rest)[0].revision
+    if kind in CHAT_KINDS:
+        return not parse_endpoints(rest, kind)[0].revision
     return kind == "triton" and "revision=" not in rest
 
 

@@ -109,6 +109,16 @@ async def test_identity_of_tgi() -> None:
         assert model.identity == Identity("tgi", fake.MODEL, fake.REVISION, cached=True)
 
 
+async def test_a_chat_endpoint_is_not_asked_what_only_tgi_reports() -> None:
+    async with ChatServer() as server:
+        model = TgiModel(*parse_endpoints(server.url, "chat"))
+        found = await model.resolve()
+        await model.close()
+    assert (found.kind, found.name, found.revision) == ("chat", fake.MODEL, "")
+    assert found.origin
+    assert server.model_requests == 1
+
+
 async def test_a_revision_that_the_user_names() -> None:
     async with ChatServer(kind="openai", models=("a/x",)) as server:
         for rest in ("#a/x@step-7", "#@step-7"):

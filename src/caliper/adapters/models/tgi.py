@@ -92,7 +92,8 @@ class TgiModel:
     async def resolve(self) -> Identity:
         """Ask the endpoint, once, which model it serves now.
 
-        The revision comes from TGI's `/info`, or else from the endpoint's `revision`. The origin
+        The revision comes from TGI's `/info`, which a `chat` endpoint is not asked for, or else
+        from the endpoint's `revision`. The origin
         is a digest of the model's entry in `/v1/models` without `created`: vLLM, SGLang and
         llama.cpp put the time of the request there.
 
@@ -100,7 +101,8 @@ class TgiModel:
         serves another revision, and BackendError subclasses.
         """
         async with new_client(self._trust) as client:
-            info = await self._get_json(client, "/info")
+            is_tgi = self._endpoint.kind == "tgi"
+            info = await self._get_json(client, "/info") if is_tgi else {}
             served = info.get("model_id")
             if isinstance(served, str) and self._endpoint.model in {"", served}:
                 self._forms = TGI_FORMS
@@ -159,12 +161,12 @@ class TgiModel:
         await self._client.close()  # type: ignore[no-untyped-call]  # untyped in the library
 
     def _new_identity(self, name: str, revision: str, origin: str = "") -> Identity:
-        expected = self._endpoint.revision
+        expected, kind = self._endpoint.revision, self._endpoint.kind
         if revision and expected not in ("", revision):
             raise InvalidInput(
-                f"the endpoint serves revision {revision} of {name}, not {expected}", field="tgi"
+                f"the endpoint serves revision {revision} of {name}, not {expected}", field=kind
             )
-        identity = Identity("tgi", name, revision or expected, cached=True, origin=origin)
+        identity = Identity(kind, name, revision or expected, cached=True, origin=origin)
         if self._identity is None:
             self._identity = identity
         return identity
