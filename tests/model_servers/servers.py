@@ -17,7 +17,12 @@ WRITER = Path(__file__).with_name("tiny_vlm.py")
 STARTS_WITHIN = 540.0
 """Seconds: vLLM imports a great deal, in two processes."""
 MODEL = "tiny/vlm"
-_OFFLINE = {"HF_HUB_OFFLINE": "1", "VLLM_NO_USAGE_STATS": "1"}
+_OFFLINE = {
+    "HF_HUB_OFFLINE": "1",
+    "VLLM_NO_USAGE_STATS": "1",
+    # Else vLLM finds out its own address by that of a server beyond this machine.
+    "VLLM_HOST_IP": "127.0.0.1",
+}
 _REVISION = "0" * 40
 
 

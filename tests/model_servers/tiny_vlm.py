@@ -50,6 +50,8 @@ _TEMPLATE = """
 _HIDDEN, _LAYERS, _HEADS = 128, 2, 2
 """Heads of 64: vLLM's attention on the CPU fails with fewer."""
 _PIXELS = {"shortest_edge": 28 * 28, "longest_edge": 112 * 112}
+_CLIP_PIXELS = {"shortest_edge": 28 * 28, "longest_edge": 32 * 112 * 112}
+"""Those of all frames together."""
 
 
 def _tokenizer() -> Qwen2TokenizerFast:
@@ -105,7 +107,7 @@ def write(folder: Path) -> None:
     Qwen2VLProcessor(
         image_processor=Qwen2VLImageProcessor(size=_PIXELS),
         tokenizer=tokenizer,
-        video_processor=Qwen2VLVideoProcessor(size=_PIXELS),
+        video_processor=Qwen2VLVideoProcessor(size=_CLIP_PIXELS),
         chat_template=_TEMPLATE,
     ).save_pretrained(folder)
 
