@@ -10,16 +10,18 @@ BIN := $(VENV)/bin
 # The stamp carries a hash of the locks, so that a changed lock installs anew.
 LOCKS := requirements.lock pyproject.toml
 DEV_LOCKS := $(LOCKS) requirements-dev.lock
-LOCK_FLAGS := --quiet --universal --python-version 3.11 --generate-hashes --no-emit-index-url --no-header --no-annotate
+LOCK_FLAGS := --quiet --python-version 3.11 --generate-hashes --no-emit-index-url --no-header --no-annotate
+# Model servers have an environment of their own: 6 GB.
+MODELS := .venv-models
 
 # Python keeps what it has compiled, whatever the shell says: tests are collected by every worker.
 unexport PYTHONDONTWRITEBYTECODE
 
 .DEFAULT_GOAL := help
-.PHONY: help demo up down test test-rest test-all faults lint format bench docs proto servers wheel release lock clean
+.PHONY: help demo up down test test-rest test-all test-models faults lint format bench docs proto servers wheel release lock clean
 
 help: ## Say what can be made
-	@awk -F ':.*## ' '/^[a-z-]+:.*## /{printf "  make %-9s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
+	@awk -F ':.*## ' '/^[a-z-]+:.*## /{printf "  make %-11s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
 
 $(BIN)/python:
 	$(PYTHON) -c 'import sys; sys.exit("Caliper needs Python 3.11 or newer, this is " + sys.version.split()[0] if sys.version_info < (3, 11) else 0)'
@@ -55,6 +57,14 @@ test-rest: $(VENV)/.installed-dev ## Run the others: on real servers, in contain
 
 test-all: $(VENV)/.installed-dev ## Run all tests
 	$(BIN)/python -m pytest $(PYTEST_ARGS)
+
+$(MODELS)/.installed: requirements-models.lock
+	$(PYTHON) -m venv $(MODELS)
+	$(MODELS)/bin/python -m pip install --quiet --disable-pip-version-check --no-deps --require-hashes -r requirements-models.lock
+	@touch $@
+
+test-models: $(VENV)/.installed-dev $(MODELS)/.installed ## Run those on vLLM and transformers serve, which no other target has (6 GB, x86-64)
+	TEST_MODELS=$(MODELS) $(BIN)/python -m pytest tests/model_servers
 
 faults: N = 40
 faults: SEED = 1
@@ -98,10 +108,12 @@ bench: $(VENV)/.installed-dev ## Measure; every figure is printed beside its bou
 	$(BIN)/python -m bench
 
 lock: ## Resolve the locks anew (needs uv)
-	uv pip compile $(LOCK_FLAGS) --extra all --group build -o requirements.lock pyproject.toml
-	uv pip compile $(LOCK_FLAGS) -c requirements.lock --group dev -o requirements-dev.lock
-	uv pip compile $(LOCK_FLAGS) -c requirements.lock --extra spacy --extra minilm --no-emit-package setuptools \
+	uv pip compile $(LOCK_FLAGS) --universal --extra all --group build -o requirements.lock pyproject.toml
+	uv pip compile $(LOCK_FLAGS) --universal -c requirements.lock --group dev -o requirements-dev.lock
+	uv pip compile $(LOCK_FLAGS) --python-platform x86_64-manylinux_2_28 --override tests/model_servers/overrides.txt \
+		-o requirements-models.lock tests/model_servers/requirements.in
+	uv pip compile $(LOCK_FLAGS) --universal -c requirements.lock --extra spacy --extra minilm --no-emit-package setuptools \
 		$$(sed -n 's/^\([a-z0-9_.-]*\)==.*/--no-emit-package \1/p' requirements.lock) -o docker/language.lock pyproject.toml
 
 clean: ## Remove the virtual environment and what tools left behind
-	rm -rf $(VENV) build dist .mypy_cache .ruff_cache .pytest_cache .hypothesis .import_linter_cache
+	rm -rf $(VENV) $(MODELS) build dist .mypy_cache .ruff_cache .pytest_cache .hypothesis .import_linter_cache

@@ -31,7 +31,7 @@ def folder(tmp_path: Path) -> Path:
 
 def suite(folder: Path, *trouble: str, name: str = "nightly", **more: Any) -> Path:
     words = [sys.executable, str(HOST), "{port}", "{revision}", str(folder / "processes"), *trouble]
-    captioner = "tgi:{endpoint}#{model}@{revision}"
+    captioner = "chat:{endpoint}#{model}@{revision}"
     part = {"data": str(folder / "data"), "captioner": captioner}
     values = {
         "name": name,

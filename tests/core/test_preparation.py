@@ -13,10 +13,16 @@ from caliper.core.preparation import Preparation
         Preparation(),
         Preparation(32, Fraction(30000, 1001), 448, 75, 200_000),
         Preparation(fps=Fraction(2)),
+        Preparation(clips="whole"),
     ],
 )
 def test_json_round_trip(preparation: Preparation) -> None:
     assert Preparation.of(preparation.to_json()) == preparation
+
+
+def test_keys_of_runs_with_frames_are_those_of_before() -> None:
+    assert "clips" not in Preparation(clips="frames").to_json()
+    assert Preparation(clips="whole").to_json()["clips"] == "whole"
 
 
 def test_equal_rates_are_one_preparation() -> None:
@@ -40,6 +46,8 @@ def test_equal_rates_are_one_preparation() -> None:
         ({"longest": 15}, "longest"),
         ({"quality": 101}, "quality"),
         ({"image_bytes": 9_999}, "image_bytes"),
+        ({"clips": "some"}, "clips"),
+        ({"clips": None}, "clips"),
     ],
 )
 def test_what_is_refused_is_named(written: dict[str, Any], field: str) -> None:
@@ -54,6 +62,8 @@ def test_an_unknown_name() -> None:
 
 
 def test_reports_tell_the_rule() -> None:
+    whole = Preparation(clips="whole").describe()
+    assert whole["frames"] == "8, evenly, by the server"
     assert Preparation().describe() == {
         "frames": "8, evenly",
         "images": "at most 1024 pixels a side, JPEG 90, 1400000 bytes",

@@ -243,7 +243,7 @@ def test_progress_and_warnings_are_lines_of_text(
         ),
         (({"a": "b"}, ["captionqa"]), {}, InvalidInput, "benchmarks: expected a path"),
         (({"a": "b"}, {"captionqa": "captionqa.json"}), {"out": 3}, InvalidInput, "out: expected"),
-        (("tgi://x", {"captionqa": "captionqa.json"}), {}, InvalidInput, "tgi:URL"),
+        (("tgi://x", {"captionqa": "captionqa.json"}), {}, InvalidInput, "chat:URL"),
     ],
 )
 def test_errors_are_ours_and_say_what_is_wrong(

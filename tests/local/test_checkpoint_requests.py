@@ -182,12 +182,13 @@ async def test_nobody_but_the_server_is_called_and_under_no_other_revision(
         # As somebody may apply it who does without the command.
         for captioner in (
             "tgi:http://169.254.169.254#m",
+            "chat:http://169.254.169.254#m",
             "tgi:{endpoint}.test#{model}",
             "replay:x",
         ):
             run["benchmarks"]["capability"]["captioner"] = captioner
             other = replace(suite, values={**suite.values, "run": run})
-            with pytest.raises(InvalidInput, match=r"captioner: expected tgi:\{endpoint\}"):
+            with pytest.raises(InvalidInput, match=r"captioner: expected chat:\{endpoint\}"):
                 await place.request(other, "one")
         run["benchmarks"]["capability"]["captioner"] = "tgi:{endpoint}#{model}@latest"
         other = replace(suite, values={**suite.values, "run": run})

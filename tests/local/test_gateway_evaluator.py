@@ -283,6 +283,7 @@ async def test_a_captioner_that_serves_another_revision(tmp_path: Path) -> None:
         ({"budget": {"calls": 5, "month": {"money": 5}}}, "budget.month.money"),
         ({"budget": {"month": {"tokens": 5}}}, "budget.month.tokens"),
         ({"judge": "tgi:http://127.0.0.1:1#m"}, "benchmarks.capability.judge"),
+        ({"judge": "chat:http://127.0.0.1:1#m"}, "benchmarks.capability.judge"),
         ({"captioner": "tgi:http://127.0.0.1:1#{name}"}, "benchmarks.capability.captioner"),
         ({"embedder": "minilm:model"}, "benchmarks.capability.embedder"),
     ],

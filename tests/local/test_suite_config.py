@@ -198,6 +198,8 @@ def test_a_judge_without_a_revision_is_named(folder: Path) -> None:
     for judge, told in (
         ("lexical", []),
         ("tgi:http://h#m@r", []),
+        ("chat:http://h#m@r", []),
+        ("chat:http://h#m", ["capability: chat:http://h#m"]),
         ("tgi:http://h#m", ["capability: tgi:http://h#m"]),
         ("triton:h:1/m", ["capability: triton:h:1/m"]),
         ("replay:captions", []),

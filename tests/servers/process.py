@@ -48,7 +48,8 @@ def free_ports(count: int) -> list[int]:
 
 @dataclass
 class ServerProcess:
-    """A command that serves until it is stopped; `ready` says whether it does by now.
+    """A command that serves until it is stopped; `ready` says whether it does by now. It has
+    `starts_within` seconds for that.
 
     Standard output and error are appended to `log`, which outlives the process.
     """
@@ -58,12 +59,13 @@ class ServerProcess:
     log: Path
     ready: Callable[[], bool]
     environment: Mapping[str, str] = field(default_factory=dict)
+    starts_within: float = STARTS_WITHIN
     _running: subprocess.Popen[bytes] | None = None
 
     def start(self) -> None:
         """Start and wait until it is ready. Raises RuntimeError with the end of the log."""
         self._running = self._begun()
-        deadline = time.monotonic() + STARTS_WITHIN
+        deadline = time.monotonic() + self.starts_within
         while not self.ready():
             if self._running.poll() is not None or time.monotonic() > deadline:
                 self.kill()

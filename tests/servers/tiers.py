@@ -46,6 +46,7 @@ LONG = {
     "lexical/test_properties.py": "has examples by the hundred, and texts of 300 kB",
     "library/test_exports.py": "runs what docs/python.md and a notebook have",
     "local/test_endpoint_faults.py": "waits for storms of errors to pass",
+    "model_servers/test_model_servers.py": "is for `make test-models` alone, and skipped elsewhere",
     "pipeline/aggregation/test_dispatcher.py": "simulates up to a hundred runs at a time",
     "pipeline/aggregation/test_lease.py": "has histories by the hundred",
     "pipeline/planning/test_simulated_order.py": "scores simulated runs again and again",

@@ -34,6 +34,7 @@ def sources(tokens: EndpointTokens, spec: str) -> list[str]:
     ("audience", "spec", "included"),
     [
         ("model.test", "tgi:https://model.test/v1", True),
+        ("model.test", "chat:https://model.test/v1", True),
         ("Model.Test", "tgi:https://MODEL.test:8443", True),
         ("model.test:443", "tgi:https://model.test", True),
         ("model.test:8443", "tgi:https://model.test", False),

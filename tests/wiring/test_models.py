@@ -15,7 +15,7 @@ from caliper.core.question import Decoding, Source
 from caliper.ports.models import ChatMessage
 from caliper.wiring.clock import SystemClock
 from caliper.wiring.models import Access, ModelRoom
-from caliper.wiring.specs import split_recording, split_spec
+from caliper.wiring.specs import CHAT_KINDS, split_recording, split_spec
 
 HELLO = (ChatMessage("user", ("hello",)),)
 
@@ -30,6 +30,7 @@ def room() -> ModelRoom:
     [
         ("lexical", ("lexical", "")),
         ("tgi:http://h:1/v1#m", ("tgi", "http://h:1/v1#m")),
+        ("chat:http://h:1/v1#m", ("chat", "http://h:1/v1#m")),
         ("replay:a:b", ("replay", "a:b")),
     ],
 )
@@ -42,14 +43,15 @@ def test_a_spec_is_a_kind_and_what_stands_behind_its_colon(
 @pytest.mark.parametrize("spec", ["", "tgi", "tgi:", "replay:", "lexical:x", "vllm:http://h", ":"])
 def test_a_spec_of_no_kind_lists_those_that_there_are(spec: str) -> None:
     with pytest.raises(
-        UnknownName, match=r"known: lexical, tgi:URL.*, triton:\[https://\]HOST.*, replay:DIR"
+        UnknownName,
+        match=r"known: lexical, chat:URL.*, tgi:URL.*, triton:\[https://\]HOST.*, replay:DIR",
     ):
         split_spec(spec)
 
 
 @pytest.mark.parametrize("spec", ["http://me:secret@h/v1", "vllm:https://me:secret@h"])
 def test_a_url_without_its_kind_is_not_repeated(spec: str) -> None:
-    with pytest.raises(InvalidInput, match=r"tgi:URL\[,URL...\]\[#model\[@revision\]\]") as caught:
+    with pytest.raises(InvalidInput, match=r"chat:URL\[,URL...\]\[#model\[@revision\]\]") as caught:
         split_spec(spec)
     assert "secret" not in str(caught.value)
 
@@ -64,6 +66,15 @@ async def test_one_endpoint_is_one_model(room: ModelRoom) -> None:
         await first.complete(HELLO, Decoding())
         (spent,) = room.costs.values()
         assert (spent.calls, spent.failed, spent.prompt_tokens) == (1, 0, 7)
+        await room.close()
+
+
+async def test_the_kind_of_a_spec_is_that_of_the_model(room: ModelRoom) -> None:
+    async with ChatServer() as server:
+        kinds = [
+            (await room.chat_model(f"{kind}:{server.url}")).identity.kind for kind in CHAT_KINDS
+        ]
+        assert kinds == ["chat", "tgi"]
         await room.close()
 
 
@@ -113,7 +124,7 @@ async def test_an_endpoint_that_cannot_be_resolved_is_not_kept(room: ModelRoom) 
     ("spec", "way_out"),
     [
         ("tgi:http://model.invalid:8080/v1#m", "model.invalid:8080 in plaintext; give https://"),
-        ("tgi:http://127.0.0.1:1,http://192.0.2.1", "192.0.2.1:80 in plaintext; give https://"),
+        ("chat:http://127.0.0.1:1,http://192.0.2.1", "192.0.2.1:80 in plaintext; give https://"),
         ("tgi:http://[2001:db8::1]", r"\[2001:db8::1\]:80 in plaintext"),
         ("triton:model.invalid:8001/llm", "8001 in plaintext; give https://model.invalid:8001"),
         ("triton:127.0.0.1:1,model.invalid:1/llm", "model.invalid:1 in plaintext"),
@@ -150,7 +161,7 @@ async def test_encrypted_a_token_goes_anywhere() -> None:
 
 @pytest.mark.parametrize("spec", ["lexical", "replay:x"])
 async def test_only_a_chat_model_captions(room: ModelRoom, spec: str) -> None:
-    with pytest.raises(InvalidInput, match="a captioner is tgi:URL"):
+    with pytest.raises(InvalidInput, match=r"a captioner is chat:URL.*, tgi:URL.*, triton:"):
         await room.chat_model(spec)
 
 

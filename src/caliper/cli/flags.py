@@ -27,7 +27,7 @@ CaptionerSpec = Annotated[
     _who(
         "--captioner",
         metavar="SPEC",
-        text="A checkpoint that writes the captions: tgi:URL\\[,URL...]\\[#model\\[@revision]] or "
+        text="A checkpoint that writes the captions: chat:URL\\[,URL...]\\[#model\\[@revision]] or "
         "triton:HOST:PORT/MODEL\\[#OPTIONS]. Instead of --captions.",
     ),
 ]
@@ -48,7 +48,7 @@ TaxonomyFile = Annotated[
     ),
 ]
 _ANSWERER = (
-    "lexical (default), tgi:URL\\[,URL...]\\[#model\\[@revision]], "
+    "lexical (default), chat:URL\\[,URL...]\\[#model\\[@revision]], "
     "triton:HOST:PORT/MODEL\\[#OPTIONS] or replay:DIR\\[#model]."
 )
 Judge = Annotated[str | None, _who("--judge", metavar="SPEC", text=_ANSWERER)]

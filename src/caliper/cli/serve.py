@@ -47,14 +47,14 @@ Kafka = Annotated[
     ),
 ]
 Judge = Annotated[
-    str, typer.Option("--judge", metavar="SPEC", help="lexical, tgi:URL or triton:...")
+    str, typer.Option("--judge", metavar="SPEC", help="lexical, chat:URL or triton:...")
 ]
 Reader = Annotated[
-    str, typer.Option("--reader", metavar="SPEC", help="lexical, tgi:URL or triton:...")
+    str, typer.Option("--reader", metavar="SPEC", help="lexical, chat:URL or triton:...")
 ]
 Captioner = Annotated[
     str | None,
-    typer.Option("--captioner", metavar="SPEC", help="tgi:URL or triton:...; none without it."),
+    typer.Option("--captioner", metavar="SPEC", help="chat:URL or triton:...; none without it."),
 ]
 Page = Annotated[
     str | None,

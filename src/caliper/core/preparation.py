@@ -18,8 +18,9 @@ class Preparation:
     per second, or `frames` evenly spaced ones if that would be more. Pictures and frames are
     shrunk to at most `longest` pixels per side and encoded as JPEG with `quality`. Those longer
     than `image_bytes` bytes are shrunk further: by default, the base64 form fits into a request of
-    2,000,000 bytes, the default limit of TGI. Raises InvalidInput naming a field that is out of
-    bounds.
+    2,000,000 bytes, the default limit of TGI. If `clips` is `whole`, a clip is sent as it is, and
+    the server takes those frames: the other fields are for pictures. Raises InvalidInput naming a
+    field that is out of bounds.
     """
 
     frames: int = 8
@@ -27,8 +28,11 @@ class Preparation:
     longest: int = 1024
     quality: int = 90
     image_bytes: int = 1_400_000
+    clips: str = "frames"
 
     def __post_init__(self) -> None:
+        if self.clips not in CLIP_FORMS:
+            raise InvalidInput(f"expected {' or '.join(CLIP_FORMS)}", field="clips")
         for name, (least, most) in _BOUNDS.items():
             value = getattr(self, name)
             if value is not None and not least <= value <= most:
@@ -57,6 +61,9 @@ class Preparation:
     def to_json(self) -> dict[str, Any]:
         """A JSON object; `of` reads it back to an equal preparation."""
         plain = {field.name: getattr(self, field.name) for field in fields(self)}
+        if self.clips == "frames":
+            # It is in the keys of runs that are older than the field.
+            del plain["clips"]
         return {**plain, "fps": None if self.fps is None else str(self.fps)}
 
     def describe(self) -> dict[str, str]:
@@ -64,10 +71,14 @@ class Preparation:
         clips = f"{self.frames}, evenly"
         if self.fps is not None:
             clips = f"{self.fps} a second, at most {self.frames}"
+        if self.clips == "whole":
+            clips += ", by the server"
         picture = f"{self.longest} pixels a side, JPEG {self.quality}, {self.image_bytes} bytes"
         return {"frames": clips, "images": f"at most {picture}"}
 
 
+CLIP_FORMS = ("frames", "whole")
+"""How a clip is sent: as pictures of its frames, or as it is."""
 _BOUNDS: Mapping[str, tuple[Any, Any]] = {
     "frames": (1, 4096),
     "fps": (Fraction(1, 3600), 240),
@@ -78,9 +89,11 @@ _BOUNDS: Mapping[str, tuple[Any, Any]] = {
 }
 
 
-def _read(name: str, value: Any) -> int | Fraction | None:
+def _read(name: str, value: Any) -> int | Fraction | str | None:
     if name == "fps" and value is None:
         return None
+    if name == "clips":
+        return str(value)
     try:
         # From the text: 29.97 means the decimal, not the nearest binary float.
         number = Fraction(str(value).strip())

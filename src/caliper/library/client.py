@@ -74,7 +74,7 @@ class Client:
         `captions` is a mapping of samples to captions (for several benchmarks also by benchmark);
         a pandas or polars data frame or an Arrow table with the columns sample and caption, or
         others that docs/data.md names; a path, as for `--captions`; a function or a `Model` that
-        writes them; or a SPEC such as "tgi:http://localhost:8000". `benchmarks` maps names to the
+        writes them; or a SPEC such as "chat:http://localhost:8000". `benchmarks` maps names to the
         data (a path, or "hf:owner/name@revision"), or to the keys that a run file has for a
         benchmark; or it is the path of a run file, whose captions are taken if none are given.
         `judge` is the judge, or the reader, of all of them: a SPEC, a function or a `Model`;

@@ -15,12 +15,12 @@ from caliper.library.captions import caption_places
 from caliper.library.model import Model
 from caliper.local.config import RunConfig, check_config, read_config
 from caliper.local.directory import DEFAULT_ROOT
-from caliper.wiring.specs import BACKENDS
+from caliper.wiring.specs import BACKENDS, CHAT_KINDS
 
 Paths = str | PathLike[str]
 Answerers = str | Callable[..., Any] | Model | None
 Benchmarks = Paths | Mapping[str, Paths | Mapping[str, Any]]
-_CAPTIONERS = ("tgi:", "triton:", "http://", "https://")
+_CAPTIONERS = (*(f"{kind}:" for kind in CHAT_KINDS), "triton:", "http://", "https://")
 
 
 class RunOptions(TypedDict, total=False):

@@ -18,7 +18,7 @@ class BenchmarkConfig(Strict):
     """One benchmark of a run. Exactly one of `captions` and `captioner` is given. `data`, `media`
     and `qa` are paths or names (wiring.data_sources).
 
-    Models are named by SPEC: `lexical`, `tgi:URL[,URL...][#model[@revision]]`,
+    Models are named by SPEC: `lexical`, `chat:URL[,URL...][#model[@revision]]`, `tgi:` alike,
     `triton:HOST:PORT/MODEL[@VERSION][#OPTIONS]` or `replay:DIR`. `media` is the folder that the
     dataset's media paths are relative to, by default the folder of the data. With `qa` the
     captioner is asked questions about the media: either the dataset in question form, or true to

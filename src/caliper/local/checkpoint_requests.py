@@ -33,6 +33,7 @@ from caliper.ports.clock import Clock
 from caliper.ports.serving import CheckpointEndpoint
 from caliper.ports.storage import DeletableStore
 from caliper.wiring.hosts import HostRoom
+from caliper.wiring.specs import CHAT_KINDS
 
 
 @dataclass(frozen=True, slots=True)
@@ -187,7 +188,8 @@ def _specs(config: RunConfig, served: CheckpointEndpoint) -> dict[str, str]:
     specs = {}
     for name, part in config.benchmarks.items():
         specs[name] = spec = part.captioner or ""
-        if not f"{spec}#".startswith((f"tgi:{served.url}#", f"triton:{served.url}/")):
-            message = "expected tgi:{endpoint}#... or triton:{endpoint}/..."
+        own = (*(f"{kind}:{served.url}#" for kind in CHAT_KINDS), f"triton:{served.url}/")
+        if not f"{spec}#".startswith(own):
+            message = "expected chat:{endpoint}#..., tgi:{endpoint}#... or triton:{endpoint}/..."
             raise InvalidInput(message, field=f"benchmarks.{name}.captioner")
     return specs

@@ -15,13 +15,14 @@ from caliper.local.serving_config import suite_serving
 from caliper.pipeline.planning.resolution import BenchmarkRequest
 from caliper.pipeline.store.supplies import check_digest
 from caliper.pipeline.suites.accounts import limits_of
+from caliper.wiring.specs import CHAT_KINDS
 
 _OF_THE_SERVER = (
-    "tgi:{endpoint}#{model}@{revision}",
+    "chat:{endpoint}#{model}@{revision}",
     "triton:{endpoint}/{model}#revision={revision}",
 )
-_SERVERS = ("tgi:{endpoint}#", "triton:{endpoint}/")
-_OF_A_MACHINE = ("tgi:", "triton:", "replay:", "http:", "https:")
+_SERVERS = (*(f"{kind}:{{endpoint}}#" for kind in CHAT_KINDS), "triton:{endpoint}/")
+_OF_A_MACHINE = (*(f"{kind}:" for kind in CHAT_KINDS), "triton:", "replay:", "http:", "https:")
 
 
 def check_installed(suite: Suite) -> None:

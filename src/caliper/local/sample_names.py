@@ -9,7 +9,7 @@ from itertools import chain
 from caliper.adapters.media.bounds import CLIPS
 from caliper.local.building.options import SUFFIXES
 
-_ENDINGS = SUFFIXES | CLIPS
+_ENDINGS = SUFFIXES | CLIPS.keys()
 _Form = tuple[tuple[str, ...], str]
 """The folders and the extension of a name."""
 _Index = dict[str, list[tuple[_Form, str]]]

@@ -35,6 +35,7 @@ from caliper.local.suite_checks import check_part, check_sequential, policy_of
 from caliper.local.suite_keys import MonthlyBudget, SuiteBudget, SuiteKeys, SuiteRetention
 from caliper.ports.serving import CheckpointEndpoint
 from caliper.version import __version__
+from caliper.wiring.specs import CHAT_KINDS
 from caliper.wiring.strict import Strict, first_problem, line_of
 from caliper.wiring.yaml_text import read_document
 
@@ -226,8 +227,8 @@ def without_revision(suite: Suite) -> list[str]:
 
 def _lacks_revision(spec: str) -> bool:
     kind, _, rest = spec.partition(":")
-    if kind == "tgi":
-        return not parse_endpoints(rest)[0].revision
+    if kind in CHAT_KINDS:
+        return not parse_endpoints(rest, kind)[0].revision
     return kind == "triton" and "revision=" not in rest
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
+from fractions import Fraction
 from typing import Any, Protocol
 
 from caliper.core.question import Answer, Ask, Decoding, Vector
@@ -32,6 +33,16 @@ class Image:
 
     data: bytes
     mime: str
+
+
+@dataclass(frozen=True, slots=True)
+class WholeClip(Image):
+    """An encoded clip for a server that takes its frames itself: `frames` evenly, or with `fps`
+    that many per second, at most `frames`.
+    """
+
+    frames: int
+    fps: Fraction | None
 
 
 @dataclass(frozen=True, slots=True)

@@ -17,7 +17,7 @@ from caliper.adapters.models.endpoint import Endpoint, parse_endpoints
 from caliper.adapters.models.triton_address import TritonAddress, parse_addresses
 from caliper.core.errors import InvalidInput
 from caliper.serving.addresses import Address, refuse_plaintext
-from caliper.wiring.specs import BACKENDS
+from caliper.wiring.specs import BACKENDS, CHAT_KINDS
 
 _FORM = "HOST[:PORT][/PATH]"
 _AUDIENCE = re.compile(
@@ -161,8 +161,8 @@ class EndpointTokens:
 def endpoint_places(spec: str) -> tuple[EndpointPlace, ...]:
     """The endpoints of a model or embedder SPEC. Raises InvalidInput."""
     kind, _, rest = spec.partition(":")
-    if kind == "tgi":
-        return tuple(map(EndpointPlace.of, parse_endpoints(rest)))
+    if kind in CHAT_KINDS:
+        return tuple(map(EndpointPlace.of, parse_endpoints(rest, kind)))
     if kind == "triton":
         return tuple(map(EndpointPlace.of, parse_addresses(rest.partition("#")[0], ())))
     return (EndpointPlace.of_backend(kind, rest),) if rest and kind in BACKENDS.names else ()

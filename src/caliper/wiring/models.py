@@ -102,7 +102,7 @@ class ModelRoom:
         kind, rest = split_spec(spec)
         if kind in ("lexical", "replay"):
             raise InvalidInput(
-                f"{spec} cannot look at pictures; a captioner is {KINDS[1]} or {KINDS[2]}"
+                f"{spec} cannot look at pictures; a captioner is {', '.join(KINDS[1:-1])}"
             )
         if spec not in self._chat_models:
             self._chat_models[spec] = await self._resolve(Pool, self._endpoints(kind, rest))
@@ -140,7 +140,7 @@ class ModelRoom:
                 (address.target, triton.TritonModel(address, token, access.timeout, ca=access.ca))
                 for address, token in zip(addresses, tokens, strict=True)
             ]
-        endpoints = parse_endpoints(rest)
+        endpoints = parse_endpoints(rest, kind)
         return [
             (endpoint.host, tgi.TgiModel(endpoint, token, access.timeout, access.ca))
             for endpoint, token in zip(endpoints, self._tokens(kind, endpoints), strict=True)

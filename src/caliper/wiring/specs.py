@@ -11,10 +11,19 @@ from caliper.core.errors import InvalidInput, UnknownName
 from caliper.core.run import RECORDED
 from caliper.plugins import PluginGroup, no_function
 
-KINDS = ("lexical", "tgi:URL[,URL...][#model[@revision]]", f"triton:{SYNTAX}", "replay:DIR[#model]")
+_URLS = "URL[,URL...][#model[@revision]]"
+KINDS = (
+    "lexical",
+    f"chat:{_URLS}",
+    f"tgi:{_URLS}",
+    f"triton:{SYNTAX}",
+    "replay:DIR[#model]",
+)
+CHAT_KINDS = ("chat", "tgi")
+"""The kinds of endpoints with an OpenAI-style API; `tgi` asks also for what only TGI reports."""
 TAGGERS = ("rules", "spacy:MODEL")
 EMBEDDERS = ("ngram", "minilm", "minilm:DIR", f"triton:{SYNTAX}")
-_OWN = ("lexical", "tgi", "triton", "replay")
+_OWN = ("lexical", *CHAT_KINDS, "triton", "replay")
 
 
 BACKENDS = PluginGroup[Backend]("backend", (*_OWN, FUNCTION), no_function)

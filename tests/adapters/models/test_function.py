@@ -13,10 +13,10 @@ import pytest
 from PIL import Image as Pillow
 
 from caliper.adapters.models.function import KIND, FunctionModel
-from caliper.core.errors import FunctionFailed
+from caliper.core.errors import BackendRejected, FunctionFailed
 from caliper.core.question import Decoding
 from caliper.core.run import Identity
-from caliper.ports.models import ChatMessage, Image
+from caliper.ports.models import ChatMessage, Image, WholeClip
 
 TOY = Identity(KIND, "toy", "1")
 
@@ -40,6 +40,11 @@ async def asked(
         return [each.text for each in await asyncio.gather(*calls)]
     finally:
         await model.close()
+
+
+async def test_a_function_gets_no_whole_clip() -> None:
+    with pytest.raises(BackendRejected, match="clips=frames"):
+        await asked(lambda _: [""], [WholeClip(b"", "video/mp4", 8, None)])
 
 
 async def test_a_judge_gets_prompts() -> None:

@@ -2,6 +2,7 @@
 
 import asyncio
 import json
+from fractions import Fraction
 
 import pytest
 from aiohttp import web
@@ -17,11 +18,12 @@ from caliper.core.errors import (
     BackendRejected,
     CaliperError,
     InvalidInput,
+    ModelChanged,
     UnknownName,
 )
 from caliper.core.question import Decoding
 from caliper.core.run import Identity
-from caliper.ports.models import ChatMessage, Image
+from caliper.ports.models import ChatMessage, Image, WholeClip
 
 TOKEN = "hush-8f2a"
 
@@ -85,6 +87,34 @@ async def test_what_is_sent() -> None:
     assert json.dumps(SCHEMA) in json.dumps(second["response_format"])
 
 
+@pytest.mark.parametrize(
+    ("rate", "sampling"),
+    [(None, {"num_frames": 8}), (Fraction(1, 2), {"num_frames": 8, "fps": 0.5})],
+)
+async def test_a_whole_clip_goes_with_its_sampling(
+    rate: Fraction | None, sampling: dict[str, float]
+) -> None:
+    clip = ChatMessage("user", (WholeClip(b"\x00", "video/mp4", 8, rate), "what?"))
+    async with ChatServer() as server, connected(server) as model:
+        await model.complete((clip,), Decoding(), SCHEMA)
+        await model.complete(HELLO, Decoding())
+    first, second = (request.body for request in server.requests)
+    part = {"type": "video_url", "video_url": {"url": "data:video/mp4;base64,AA=="}}
+    assert first["messages"][0]["content"][0] == part
+    assert first["media_io_kwargs"] == {"video": sampling}
+    assert "response_format" in first
+    assert "media_io_kwargs" not in second
+
+
+@pytest.mark.parametrize("suffix", ["", "@main"])
+async def test_names_in_replies_of_the_model_that_was_asked_for(suffix: str) -> None:
+    steps = [fake.answer("1", model=f"{fake.MODEL}{end}") for end in (suffix, "@other")]
+    async with ChatServer(steps) as server, connected(server) as model:
+        assert (await model.complete(HELLO, Decoding())).text == "1"
+        with pytest.raises(ModelChanged, match="@other"):
+            await model.complete(HELLO, Decoding())
+
+
 async def test_usage_and_finish_are_read() -> None:
     async with (
         ChatServer([fake.answer("caf\u00e9", "eos_token")]) as server,
@@ -107,6 +137,16 @@ async def test_no_hidden_limit_of_connections() -> None:
 async def test_identity_of_tgi() -> None:
     async with ChatServer() as server, connected(server) as model:
         assert model.identity == Identity("tgi", fake.MODEL, fake.REVISION, cached=True)
+
+
+async def test_a_chat_endpoint_is_not_asked_what_only_tgi_reports() -> None:
+    async with ChatServer() as server:
+        model = TgiModel(*parse_endpoints(server.url, "chat"))
+        found = await model.resolve()
+        await model.close()
+    assert (found.kind, found.name, found.revision) == ("chat", fake.MODEL, "")
+    assert found.origin
+    assert server.model_requests == 1
 
 
 async def test_a_revision_that_the_user_names() -> None:

@@ -1,4 +1,5 @@
 from dataclasses import replace
+from fractions import Fraction
 from typing import Any
 
 import pytest
@@ -13,7 +14,7 @@ from caliper.core.outcome import Reason
 from caliper.core.question import Answer, Ask, Failure, Item, Question, Reply, Source
 from caliper.pipeline.asking.answerer import PromptingAnswerer, read_completion, sampling
 from caliper.pipeline.asking.request import messages_json, render, render_ask
-from caliper.ports.models import ChatMessage, Completion, Image
+from caliper.ports.models import ChatMessage, Completion, Image, WholeClip
 from caliper.ports.prompts import Template
 
 ASKED = Template("", "{caption}\n{question}", "Caliper")
@@ -130,6 +131,17 @@ def test_pictures_stand_for_their_digest() -> None:
         {"role": "user", "content": [{"text": "look"}, {"image": empty, "mime": "image/png"}]}
     ]
     assert canonical_json(written)
+
+
+def test_clips_stand_for_their_digest_and_sampling() -> None:
+    clips = [
+        WholeClip(b"", "video/mp4", 8, None),
+        WholeClip(b"", "video/mp4", 9, None),
+        WholeClip(b"", "video/mp4", 8, Fraction(1, 2)),
+        Image(b"", "video/mp4"),
+    ]
+    written = [canonical_json(messages_json([ChatMessage("user", (clip,))])) for clip in clips]
+    assert len(set(written)) == len(clips)
 
 
 @pytest.mark.parametrize(

@@ -6,14 +6,24 @@ They are settings of the process, not of a measurement: media within them are un
 from __future__ import annotations
 
 import os
+from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import BinaryIO
 
 from caliper.core.errors import InvalidInput, MediaMissing
 
-CLIPS = frozenset({".avi", ".m4v", ".mkv", ".mov", ".mp4", ".mpeg", ".mpg", ".webm"})
-"""File suffixes of clips; all other files are pictures."""
+CLIPS: Mapping[str, str] = {
+    ".avi": "video/x-msvideo",
+    ".m4v": "video/mp4",
+    ".mkv": "video/x-matroska",
+    ".mov": "video/quicktime",
+    ".mp4": "video/mp4",
+    ".mpeg": "video/mpeg",
+    ".mpg": "video/mpeg",
+    ".webm": "video/webm",
+}
+"""File suffixes of clips, with their media types; all other files are pictures."""
 THUMBNAIL_PIXELS = 30_000_000
 """The most pixels decoded for a thumbnail: in the costliest mode, nine bytes each."""
 THUMBNAIL_FRAME_PIXELS = 9_000_000

@@ -79,6 +79,15 @@ def encode_frames(
     return [reel.kept[index] for index in indices]
 
 
+def read_whole(path: Path, limits: MediaLimits) -> bytes:
+    """The bytes of a clip within the limits. It is not decoded: the server does that. Raises like
+    `open_frame`.
+    """
+    if not _predicted_timeline(path, limits).starts:
+        raise InvalidInput("the clip holds no frame that can be decoded", file=str(path))
+    return path.read_bytes()
+
+
 @dataclass(slots=True)
 class _Reel:
     """One pass over a clip.

@@ -1,4 +1,4 @@
-"""The images that a captioning model is shown for media: a picture, or frames of a clip."""
+"""What a captioning model is shown for media: a picture, a clip, or frames of it."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from caliper.core.errors import DataLoss, InvalidInput
 from caliper.core.preparation import Preparation
 from caliper.lazy import lazy_module
 from caliper.pipeline.store.disk_spill import temporary_folder
-from caliper.ports.models import Image
+from caliper.ports.models import Image, WholeClip
 
 if TYPE_CHECKING:
     from caliper.adapters.media import clips, images
@@ -34,7 +34,11 @@ def prepare_file(path: Path, preparation: Preparation, limits: MediaLimits) -> l
     large.
     """
     encode = partial(images.encode, preparation=preparation)
-    if path.suffix.lower() in CLIPS:
+    mime = CLIPS.get(path.suffix.lower())
+    if mime is not None and preparation.clips == "whole":
+        data = clips.read_whole(path, limits)
+        return [WholeClip(data, mime, preparation.frames, preparation.fps)]
+    if mime is not None:
         encoded = clips.encode_frames(path, preparation, limits, encode)
     else:
         encoded = [encode(images.open_image(path, limits, preparation.longest))]

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import base64
+from collections.abc import Iterable
 from typing import Any
 
 from caliper.core.errors import BackendUnavailable
-from caliper.ports.models import ChatMessage, Completion, Image, Usage
+from caliper.ports.models import ChatMessage, Completion, Image, Usage, WholeClip
 
 # TGI's names of the two natural finish reasons.
 _ENDS = {None: "stop", "eos_token": "stop", "stop_sequence": "stop"}
@@ -15,7 +16,7 @@ _ABORTED = frozenset({"abort", "error"})
 
 
 def message_json(message: ChatMessage) -> dict[str, Any]:
-    """A message in the form of the request, with pictures as data URLs."""
+    """A message in the form of the request, with pictures and clips as data URLs."""
     if all(isinstance(part, str) for part in message.content):
         # Plain text rather than a list of one part: every server accepts that.
         text = "".join(part for part in message.content if isinstance(part, str))
@@ -26,8 +27,23 @@ def message_json(message: ChatMessage) -> dict[str, Any]:
 def _part_json(part: str | Image) -> dict[str, Any]:
     if isinstance(part, str):
         return {"type": "text", "text": _without_surrogates(part)}
-    data = base64.b64encode(part.data).decode("ascii")
-    return {"type": "image_url", "image_url": {"url": f"data:{part.mime};base64,{data}"}}
+    url = {"url": f"data:{part.mime};base64,{base64.b64encode(part.data).decode('ascii')}"}
+    if isinstance(part, WholeClip):
+        return {"type": "video_url", "video_url": url}
+    return {"type": "image_url", "image_url": url}
+
+
+def media_options(messages: Iterable[ChatMessage]) -> dict[str, Any]:
+    """VLLM's options of a request with a whole clip: which frames the server takes.
+
+    Both numbers are sent where there are both: vLLM drops its default of one for the other.
+    """
+    for message in messages:
+        for part in message.content:
+            if isinstance(part, WholeClip):
+                rate = {} if part.fps is None else {"fps": float(part.fps)}
+                return {"media_io_kwargs": {"video": {"num_frames": part.frames, **rate}}}
+    return {}
 
 
 def _without_surrogates(text: str) -> str:

@@ -24,12 +24,14 @@ class Endpoint:
     """A server with an OpenAI-style API.
 
     `base` is its URL without a trailing slash and without `/v1`. `model` is the name of one of
-    its models, empty for the first. `revision` is the one that the user names, if any.
+    its models, empty for the first. `revision` is the one that the user names, if any. `kind` is
+    `chat`, or `tgi` for one that may be TGI.
     """
 
     base: str
     model: str = ""
     revision: str = ""
+    kind: str = "tgi"
 
     @property
     def host(self) -> str:
@@ -51,8 +53,8 @@ class Endpoint:
 _ENDINGS = re.compile(r"(/v1)?(/chat/completions)?/*$")
 
 
-def parse_endpoints(text: str) -> tuple[Endpoint, ...]:
-    """Parse `URL[,URL...][#model[@revision]]`, the part of a model's SPEC after `tgi:`.
+def parse_endpoints(text: str, kind: str = "tgi") -> tuple[Endpoint, ...]:
+    """Parse `URL[,URL...][#model[@revision]]`, the part of a model's SPEC after `chat:` or `tgi:`.
 
     All URLs serve the same model. A URL may end in `/v1` or `/v1/chat/completions`. Raises
     InvalidInput, whose message never repeats a URL: it may contain a secret.
@@ -60,20 +62,22 @@ def parse_endpoints(text: str) -> tuple[Endpoint, ...]:
     urls, _, fragment = text.partition("#")
     model, at, revision = fragment.rpartition("@")
     if at and not revision:
-        raise InvalidInput("no revision after the @", field="tgi")
+        raise InvalidInput("no revision after the @", field=kind)
     model_revision = (model, revision) if at else (fragment, "")
-    endpoints = tuple(_parse(url, *model_revision) for url in urls.split(","))
+    endpoints = tuple(
+        Endpoint(_base(url, fragment, kind), *model_revision, kind) for url in urls.split(",")
+    )
     if len(set(endpoints)) < len(endpoints):
-        raise InvalidInput("the same URL stands there twice", field="tgi")
+        raise InvalidInput("the same URL stands there twice", field=kind)
     return endpoints
 
 
-def _parse(text: str, model: str, revision: str) -> Endpoint:
+def _base(text: str, fragment: str, kind: str) -> str:
     def wrong(message: str) -> InvalidInput:
         form = "expected http(s)://host[:port][/path][,...][#model[@revision]]"
-        return InvalidInput(f"{message}; {form}", field="tgi")
+        return InvalidInput(f"{message}; {form}", field=kind)
 
-    if re.search(r"[\s\x00-\x1f]", text + model + revision):
+    if re.search(r"[\s\x00-\x1f]", text + fragment):
         raise wrong("the URL holds white space")
     try:
         url = urlsplit(text)
@@ -88,8 +92,7 @@ def _parse(text: str, model: str, revision: str) -> Endpoint:
         raise wrong("the URL holds a user name or password; give a token instead")
     if url.query:
         raise wrong("the URL holds a query; give a token instead")
-    base = f"{url.scheme}://{url.netloc}{_ENDINGS.sub('', url.path)}"
-    return Endpoint(base, model, revision)
+    return f"{url.scheme}://{url.netloc}{_ENDINGS.sub('', url.path)}"
 
 
 _ADVICE = {

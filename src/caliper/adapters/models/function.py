@@ -10,6 +10,7 @@ from dataclasses import dataclass
 from io import BytesIO
 from typing import TYPE_CHECKING, Any
 
+from caliper.adapters.models.pictures import pictures_of
 from caliper.core.errors import FunctionFailed
 from caliper.core.question import Decoding
 from caliper.core.run import Identity
@@ -62,9 +63,9 @@ class FunctionModel:
         schema: Mapping[str, Any] | None = None,  # noqa: ARG002 - the port's
         affinity: str = "",  # noqa: ARG002 - the port's
     ) -> Completion:
-        """One completion. Raises FunctionFailed."""
+        """One completion. Raises FunctionFailed, and BackendRejected for a whole clip."""
         parts = [part for message in messages for part in message.content]
-        images = tuple(part for part in parts if isinstance(part, Image))
+        images = tuple(pictures_of(messages))
         prompt = "\n\n".join(part for part in parts if isinstance(part, str))
         taken = _Input(images, prompt, asyncio.get_running_loop().create_future())
         if self._is_async:

@@ -20,7 +20,7 @@ from caliper.adapters.models.transport import RESPONSE_FORMAT
 from caliper.ports.models import Completion
 
 Form = Callable[[Mapping[str, Any]], dict[str, Any]]
-"""Maps a schema to the extra arguments of a huggingface_hub request."""
+"""Maps a schema to what is added to the body of a request."""
 
 
 def object_form(schema: Mapping[str, Any]) -> dict[str, Any]:
@@ -28,13 +28,13 @@ def object_form(schema: Mapping[str, Any]) -> dict[str, Any]:
     JSON object".
     """
     form = {"type": "json_object", "value": dict(schema), "schema": dict(schema)}
-    return {"response_format": form}
+    return {RESPONSE_FORMAT: form}
 
 
 def schema_form(schema: Mapping[str, Any]) -> dict[str, Any]:
     """The form of OpenAI's API, vLLM, SGLang and llama.cpp's own server."""
     form = {"type": "json_schema", "json_schema": {"name": "reply", "schema": dict(schema)}}
-    return {"extra_body": {RESPONSE_FORMAT: form}}
+    return {RESPONSE_FORMAT: form}
 
 
 TGI_FORMS: tuple[Form, ...] = (object_form,)

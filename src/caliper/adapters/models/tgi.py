@@ -11,6 +11,7 @@ from collections import defaultdict
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from pathlib import Path
+from types import MappingProxyType
 from typing import Any
 
 import httpx2
@@ -18,7 +19,7 @@ from huggingface_hub import AsyncInferenceClient, set_async_client_factory
 from huggingface_hub.errors import HfHubHTTPError
 from pydantic import SecretStr
 
-from caliper.adapters.models.chat_json import message_json, read_completion
+from caliper.adapters.models.chat_json import media_options, message_json, read_completion
 from caliper.adapters.models.endpoint import Endpoint, status_error
 from caliper.adapters.models.schema_forms import OTHER_FORMS, TGI_FORMS, Form, violates_schema
 from caliper.adapters.models.transport import (
@@ -42,6 +43,9 @@ from caliper.core.keys import canonical_json, digest
 from caliper.core.question import Decoding
 from caliper.core.run import Identity
 from caliper.ports.models import ChatMessage, Completion
+
+_BRANCH = "@main"
+"""What `transformers serve` adds to the name of a model in its replies."""
 
 
 class TgiModel:
@@ -92,7 +96,8 @@ class TgiModel:
     async def resolve(self) -> Identity:
         """Ask the endpoint, once, which model it serves now.
 
-        The revision comes from TGI's `/info`, or else from the endpoint's `revision`. The origin
+        The revision comes from TGI's `/info`, which a `chat` endpoint is not asked for, or else
+        from the endpoint's `revision`. The origin
         is a digest of the model's entry in `/v1/models` without `created`: vLLM, SGLang and
         llama.cpp put the time of the request there.
 
@@ -100,7 +105,8 @@ class TgiModel:
         serves another revision, and BackendError subclasses.
         """
         async with new_client(self._trust) as client:
-            info = await self._get_json(client, "/info")
+            is_tgi = self._endpoint.kind == "tgi"
+            info = await self._get_json(client, "/info") if is_tgi else {}
             served = info.get("model_id")
             if isinstance(served, str) and self._endpoint.model in {"", served}:
                 self._forms = TGI_FORMS
@@ -143,11 +149,12 @@ class TgiModel:
             "top_p": decoding.top_p if decoding.top_p < 1 else None,
             "seed": decoding.seed,
             "stop": list(decoding.stop) or None,
+            "extra_body": media_options(messages),
         }
         with self._translated_errors():
             async with asyncio.timeout(self._timeout):
                 completion = await self._chat(request, schema)
-        if completion.model not in {"", name}:
+        if completion.model not in {"", name, f"{name}{_BRANCH}"}:
             raise ModelChanged(
                 f"the endpoint answered with the model {completion.model!r}; "
                 f"the run was resolved with {name!r}"
@@ -159,12 +166,12 @@ class TgiModel:
         await self._client.close()  # type: ignore[no-untyped-call]  # untyped in the library
 
     def _new_identity(self, name: str, revision: str, origin: str = "") -> Identity:
-        expected = self._endpoint.revision
+        expected, kind = self._endpoint.revision, self._endpoint.kind
         if revision and expected not in ("", revision):
             raise InvalidInput(
-                f"the endpoint serves revision {revision} of {name}, not {expected}", field="tgi"
+                f"the endpoint serves revision {revision} of {name}, not {expected}", field=kind
             )
-        identity = Identity("tgi", name, revision or expected, cached=True, origin=origin)
+        identity = Identity(kind, name, revision or expected, cached=True, origin=origin)
         if self._identity is None:
             self._identity = identity
         return identity
@@ -181,7 +188,7 @@ class TgiModel:
                 if key not in self._form_by_schema:
                     return await self._find_form(key, request, schema)
         form = self._form_by_schema[key]
-        return await self._post(request if form is None else {**request, **form(schema)})
+        return await self._post(request, {} if form is None else form(schema))
 
     async def _find_form(
         self, key: bytes, request: Mapping[str, Any], schema: Mapping[str, Any]
@@ -192,7 +199,7 @@ class TgiModel:
         ignored: Completion | None = None
         for form in self._forms:
             try:
-                completion = await self._post({**request, **form(schema)})
+                completion = await self._post(request, form(schema))
             except HfHubHTTPError as error:
                 status = error.response.status_code
                 # llama-cpp-python returns 500 for an unknown form. A server that returns 500 for
@@ -209,9 +216,13 @@ class TgiModel:
         self._form_by_schema[key] = None
         return completion
 
-    async def _post(self, request: Mapping[str, Any]) -> Completion:
+    async def _post(
+        self, request: Mapping[str, Any], extra: Mapping[str, Any] = MappingProxyType({})
+    ) -> Completion:
+        """Post a request; `extra` is added to its body."""
+        body = {**request["extra_body"], **extra}
         with use_trust(self._trust):
-            output = await self._client.chat_completion(**request)
+            output = await self._client.chat_completion(**{**request, "extra_body": body})
         return read_completion(output[REPLY])
 
     async def _get_json(self, client: httpx2.AsyncClient, path: str) -> Mapping[str, Any]:

@@ -6,6 +6,7 @@ import json
 from collections.abc import Mapping, Sequence
 from typing import Any
 
+from caliper.adapters.models.pictures import pictures_of
 from caliper.adapters.models.triton_address import TritonAddress
 from caliper.adapters.models.triton_client import TritonClient
 from caliper.adapters.models.triton_metadata import ANY, ExpectedTensor, ServedModel
@@ -13,7 +14,7 @@ from caliper.adapters.models.triton_tensors import bytes_input, decode_text, enc
 from caliper.core.errors import BackendRejected
 from caliper.core.keys import digest
 from caliper.core.question import Decoding
-from caliper.ports.models import ChatMessage, Completion, Image
+from caliper.ports.models import ChatMessage, Completion
 
 OPTIONS = ("image", "prompt", "caption")
 """The options of a SPEC that rename these tensors."""
@@ -60,7 +61,7 @@ class PlainShape:
         del schema
         parts = [part for message in messages for part in message.content]
         prompt = "\n\n".join(part for part in parts if isinstance(part, str))
-        images = [part.data for part in parts if isinstance(part, Image)] or [b""]
+        images = [image.data for image in pictures_of(messages)] or [b""]
         if self._image_count not in (ANY, len(images)):
             raise BackendRejected(
                 f"the Triton model takes {self._image_count} picture(s) a request, "

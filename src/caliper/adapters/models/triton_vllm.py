@@ -15,6 +15,7 @@ from typing import Any
 from tritonclient.grpc import InferInput
 
 from caliper.adapters.models.chat_template import ChatTemplate
+from caliper.adapters.models.pictures import pictures_of
 from caliper.adapters.models.triton_client import TritonClient
 from caliper.adapters.models.triton_metadata import ANY, ExpectedTensor, ServedModel
 from caliper.adapters.models.triton_tensors import (
@@ -28,7 +29,7 @@ from caliper.adapters.models.triton_tensors import (
 )
 from caliper.core.errors import BackendRejected, BackendUnavailable
 from caliper.core.question import Decoding
-from caliper.ports.models import ChatMessage, Completion, Image, Usage
+from caliper.ports.models import ChatMessage, Completion, Usage
 
 _BYTES, _BOOL = ("BYTES",), ("BOOL",)
 _COUNTS = ("return_finish_reason", "return_num_input_tokens", "return_num_output_tokens")
@@ -131,9 +132,7 @@ class VllmShape:
         return Completion(decode_text(text), decode_text(reason), usage)
 
     def _inputs(self, messages: Sequence[ChatMessage], sampling: str) -> list[InferInput]:
-        images = [
-            part.data for message in messages for part in message.content if isinstance(part, Image)
-        ]
+        images = [image.data for image in pictures_of(messages)]
         if images and not self._has_image:
             raise BackendRejected("the Triton model takes no pictures: it has no input image")
         return [

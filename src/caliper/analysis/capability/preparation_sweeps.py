@@ -9,7 +9,7 @@ resolution matters to all. Changes are paired over media.
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import asdict, dataclass, fields, replace
+from dataclasses import dataclass, fields, replace
 
 from caliper.analysis.agreement import Coefficient
 from caliper.analysis.capability.verdict_sets import (
@@ -24,7 +24,7 @@ from caliper.benchmarks.capability.tasks import TASKS, Medium
 from caliper.core.preparation import Preparation
 from caliper.core.report import Figure
 
-FIELDS = tuple(field.name for field in fields(Preparation))
+FIELDS = tuple(field.name for field in fields(Preparation) if field.name != "clips")
 OF_CLIPS = ("frames", "fps")
 _NONE = (
     "no captioner has runs that differ in one field of the preparation only (caliper evaluate "
@@ -117,7 +117,7 @@ def _sweep(
         )
     scores = [(each.metrics["f1"].value, -each.value) for each in points]
     known = [(score, value) for score, value in scores if score is not None]
-    fixed = {name: str(value) for name, value in asdict(rest).items() if name != field}
+    fixed = {name: str(value) for name, value in rest.to_json().items() if name != field}
     best = -max(known)[1] if known else None
     return PreparationSweep(runs[0].model, field, fixed, tasks, tuple(points), best)
 

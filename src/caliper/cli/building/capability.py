@@ -118,7 +118,7 @@ def build_capability(inputs: AnnotationInputs, flags: AnnotationFlags) -> int:
     options = flags.options(inputs.media)
 
     async def work(engine: BuildEngine) -> BuildResult:
-        media = await digests_of(options.media, SUFFIXES | CLIPS)
+        media = await digests_of(options.media, SUFFIXES | CLIPS.keys())
         build = AnnotationBuild(options, engine.models, media)
         return await build.run(engine.directory, engine.show)
 

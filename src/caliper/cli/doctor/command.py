@@ -46,7 +46,7 @@ input.
 
 Specs = Annotated[
     list[str] | None,
-    typer.Argument(metavar="SPEC", help="Models to check: tgi:URL\\[#model\\[@revision]]."),
+    typer.Argument(metavar="SPEC", help="Models to check: chat:URL\\[#model\\[@revision]]."),
 ]
 Kafka = Annotated[
     str | None,
@@ -81,7 +81,7 @@ class DoctorOptions:
     captioner: Annotated[
         str | None,
         typer.Option(
-            "--captioner", metavar="SPEC", help="A checkpoint: tgi:URL\\[#model\\[@revision]]."
+            "--captioner", metavar="SPEC", help="A checkpoint: chat:URL\\[#model\\[@revision]]."
         ),
     ] = None
     tagger: Tagger = "rules"

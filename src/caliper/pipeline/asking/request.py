@@ -11,7 +11,7 @@ from typing import Any
 from caliper.core.errors import UnknownName
 from caliper.core.fence import Fence, neutralize
 from caliper.core.question import Ask, Decoding
-from caliper.ports.models import ChatMessage, Image
+from caliper.ports.models import ChatMessage, Image, WholeClip
 from caliper.ports.prompts import PromptPack, Template
 
 
@@ -89,7 +89,9 @@ def with_images(
 
 
 def messages_json(messages: Sequence[ChatMessage]) -> list[dict[str, Any]]:
-    """A JSON form of `messages` for reply keys: images appear as their SHA-256 and type."""
+    """A JSON form of `messages` for reply keys: images and clips appear as their SHA-256
+    and type.
+    """
     return [
         {"role": message.role, "content": [_part_json(part) for part in message.content]}
         for message in messages
@@ -97,6 +99,9 @@ def messages_json(messages: Sequence[ChatMessage]) -> list[dict[str, Any]]:
 
 
 def _part_json(part: str | Image) -> dict[str, str]:
+    if isinstance(part, WholeClip):
+        sampling = {"frames": str(part.frames), "fps": str(part.fps)}
+        return {"clip": hashlib.sha256(part.data).hexdigest(), "mime": part.mime, **sampling}
     if isinstance(part, Image):
         return {"image": hashlib.sha256(part.data).hexdigest(), "mime": part.mime}
     return {"text": part}

@@ -41,18 +41,20 @@ class Identity(_message.Message):
     def __init__(self, kind: _Optional[str] = ..., name: _Optional[str] = ..., revision: _Optional[str] = ..., origin: _Optional[str] = ...) -> None: ...
 
 class Preparation(_message.Message):
-    __slots__ = ("frames", "fps", "longest", "quality", "image_bytes")
+    __slots__ = ("frames", "fps", "longest", "quality", "image_bytes", "clips")
     FRAMES_FIELD_NUMBER: _ClassVar[int]
     FPS_FIELD_NUMBER: _ClassVar[int]
     LONGEST_FIELD_NUMBER: _ClassVar[int]
     QUALITY_FIELD_NUMBER: _ClassVar[int]
     IMAGE_BYTES_FIELD_NUMBER: _ClassVar[int]
+    CLIPS_FIELD_NUMBER: _ClassVar[int]
     frames: int
     fps: str
     longest: int
     quality: int
     image_bytes: int
-    def __init__(self, frames: _Optional[int] = ..., fps: _Optional[str] = ..., longest: _Optional[int] = ..., quality: _Optional[int] = ..., image_bytes: _Optional[int] = ...) -> None: ...
+    clips: str
+    def __init__(self, frames: _Optional[int] = ..., fps: _Optional[str] = ..., longest: _Optional[int] = ..., quality: _Optional[int] = ..., image_bytes: _Optional[int] = ..., clips: _Optional[str] = ...) -> None: ...
 
 class TaxonomyOfDomain(_message.Message):
     __slots__ = ("domain", "nodes")
