@@ -58,7 +58,7 @@ def _group(topic: str) -> str:
 
 
 def _partitions(objects: Sequence[Object], topic: str) -> int:
-    (job,) = (each for each in pods(objects) if each.component == "topics")
+    (job,) = (each for each in pods(objects) if each.name == "Job/topics")
     wished: int = parsed(job.spec["containers"][0]["args"][1:])["partitions"]
     (found,) = (each for each in TOPICS if each.name == topic)
     return found.partitions or wished

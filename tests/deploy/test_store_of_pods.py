@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+import shutil
 import ssl
 from collections.abc import Iterator
 from dataclasses import dataclass
@@ -14,6 +15,7 @@ import pytest
 import yaml
 from tests.deploy.made import make_secrets
 from tests.fakes.command import Command
+from tests.fakes.processes import until
 from tests.servers import fetch
 from tests.servers.absent import leave_out
 from tests.servers.process import ServerProcess, free_ports, serves
@@ -139,6 +141,23 @@ def test_prometheus_reads_how_full_it_is(store: tuple[str, Path]) -> None:
         told = answer.read().decode()
     for what in ("free", "total"):
         assert re.search(rf"^minio_cluster_capacity_usable_{what}_bytes\{{", told, re.MULTILINE)
+
+
+async def test_a_renewed_certificate_is_shown_without_a_restart(store: tuple[str, Path]) -> None:
+    """As kubelet swaps the files of a Secret: by another link to their folder."""
+    url, secrets = store
+    mounted = secrets.parent / "mounted" / "tls"
+    shutil.rmtree(secrets / "caliper-tls-minio")
+    make_secrets(secrets)
+    made = secrets / "caliper-tls-minio"
+    (mounted / "..2027").mkdir()
+    for name, file in (("public.crt", "tls.crt"), ("private.key", "tls.key")):
+        (mounted / "..2027" / name).write_bytes((made / file).read_bytes())
+    (mounted / "..next").symlink_to("..2027")
+    (mounted / "..next").replace(mounted / "..data")
+    first = (made / "tls.crt").read_text("ascii").partition("-----END")[0]
+    address = ("localhost", int(url.rpartition(":")[2]))
+    await until(lambda: ssl.get_server_certificate(address).startswith(first))
 
 
 def test_other_keys_are_refused(store: tuple[str, Path], tmp_path: Path) -> None:
