@@ -66,7 +66,11 @@ def hub_errors_translated(asked: HubRequest, endpoint: str | None, folder: Path)
             message = f"the Hub rejects the token ({status}): {_LOG_IN}"
             raise InvalidInput(message, file=file) from error
         raise StoreUnavailable(f"{file}: {place} answers with status {status}") from error
-    except (hub_errors.LocalEntryNotFoundError, httpx2.HTTPError) as error:
+    except (
+        hub_errors.LocalEntryNotFoundError,
+        hub_errors.OfflineModeIsEnabled,
+        httpx2.HTTPError,
+    ) as error:
         message = f"{file}: {place} cannot be reached{asked.offline}"
         raise StoreUnavailable(message) from error
     except hub_errors.HFValidationError as error:

@@ -61,6 +61,11 @@ def test_a_folder_of_an_unknown_family_is_sized_by_its_headers(tmp_path: Path) -
     assert told["kv_bytes_per_token"] == 2 * 2 * 2 * 16 * 2
 
 
+def test_without_a_network_no_repository_is_sized(tmp_path: Path) -> None:
+    run = Command(tmp_path, {"HF_HUB_OFFLINE": "1", "HF_HOME": str(tmp_path / "home")})
+    assert "cannot be reached" in run("size", "owner/name", code=4).err
+
+
 def test_a_repository_is_sized_without_its_weights(tmp_path: Path) -> None:
     with HubServer({"owner/name": HubRepository(FILES)}) as hub:
         run = Command(tmp_path, {"HF_ENDPOINT": hub.url, "HF_HOME": str(tmp_path / "home")})
