@@ -209,8 +209,15 @@ def test_the_exporter_of_the_tests_shows_what_the_catalogue_has() -> None:
     assert shown == {(metric.name, *sorted(metric.labels)) for metric in CATALOGUE.values()}
 
 
-def test_the_evaluation_is_chosen_by_model_benchmark_and_dimension() -> None:
+def test_the_evaluation_is_chosen_by_team_model_benchmark_and_dimension() -> None:
     by_name: dict[str, list[Any]] = {file.stem: load(file)["templating"]["list"] for file in FILES}
     names = {stem: [each["name"] for each in listed] for stem, listed in by_name.items()}
-    assert names["evaluation"] == ["datasource", "namespace", "model", "benchmark", "dimension"]
-    assert all({"model", "benchmark"} <= set(listed) for listed in names.values())
+    assert names["evaluation"] == [
+        "datasource",
+        "namespace",
+        "team",
+        "model",
+        "benchmark",
+        "dimension",
+    ]
+    assert all({"team", "model", "benchmark"} <= set(listed) for listed in names.values())

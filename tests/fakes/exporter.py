@@ -79,7 +79,11 @@ def samples(age: float, now: float) -> Iterator[Sample]:
     yield "caliper_unverified_replies_total", {"signature": "missing"}, 2
     yield "caliper_refused_messages_total", {"topic": "verdicts", "reason": "forged"}, 1
     for model, better in MODELS.items():
-        yield "caliper_run_started_timestamp_seconds", {"model": model}, now - age + better
+        yield (
+            "caliper_run_started_timestamp_seconds",
+            {"model": model, "team": ""},
+            now - age + better,
+        )
         for benchmark in FIGURES:
             yield from _of_a_run(model, benchmark, better, age)
     for stage, rate in STAGES.items():
@@ -95,7 +99,7 @@ def samples(age: float, now: float) -> Iterator[Sample]:
 
 def _of_a_run(model: str, benchmark: str, better: float, age: float) -> Iterator[Sample]:
     planned, figures = FIGURES[benchmark]
-    about = {"model": model, "benchmark": benchmark}
+    about = {"model": model, "team": "", "benchmark": benchmark}
     done = min(planned, int(age * 8) + 1)
     unscored = (done + 30) // 60
     states = {"planned": planned, "scored": done - unscored, "unscored": unscored}

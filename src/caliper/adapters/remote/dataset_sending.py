@@ -72,8 +72,8 @@ async def _send_batch(outline: _Outline, left: dict[str, int], ask: Send, send: 
             known = {each.sha256: each.offset for each in response.partial}
             missing = {each: known.get(each, 0) for each in left if each in response.missing}
             stands = len(missing) == len(left) and sum(missing.values()) <= sum(left.values())
-            # A gateway that refuses what is being sent may say why only to a second call, and it
-            # notices late that a link broke.
+            # Who refuses what is being sent may say why only to a second call, and a gateway may
+            # notice late that a link broke.
             if stands and again:
                 raise
             left, again = missing, stands
