@@ -185,7 +185,8 @@ async def prepare(folder: Path, runs: int, outcomes: int = OUTCOMES) -> int:
                     )
                     message = Verdicts(spec.run_id, part.name, job[0].sample, verdicts)
                     line = base64.b64encode(ProtobufCodec().write(message))
-                    file.write(f"{spec.run_id} ".encode() + line + b"\n")
+                    key = f"{spec.run_id}/{part.name}/{message.sample}"
+                    file.write(f"{key} ".encode() + line + b"\n")
     return count
 
 
@@ -216,8 +217,8 @@ class MessageFile:
                     self.records += 1
                     if self.records % _LOOK_INTERVAL == 0:
                         await self._look()
-                    run, _, data = line.decode().partition(" ")
-                    message = Message(VERDICTS, run, base64.b64decode(data))
+                    key, _, data = line.decode().rpartition(" ")
+                    message = Message(VERDICTS, key, base64.b64decode(data))
                     yield Record(0, offset, self._timestamp, message)
 
     async def identity(self, topic: str) -> str:

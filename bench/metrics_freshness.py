@@ -198,7 +198,8 @@ class _Setup:
                     for index, _, _ in item.positions()
                 )
                 message = Verdicts(spec.run_id, part.name, job[0].sample, verdicts)
-                messages.append(Message(VERDICTS, message.sample, self.codec.write(message)))
+                key = f"{message.run}/{message.benchmark}/{message.sample}"
+                messages.append(Message(VERDICTS, key, self.codec.write(message)))
         # Workers finish slightly out of order.
         order = sorted(range(len(messages)), key=lambda place: place + draw.randrange(64))
         return [messages[place] for place in order]

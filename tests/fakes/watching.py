@@ -67,7 +67,8 @@ class Watching:
 
 def told(run: Planned, sample: int, verdicts: Sequence[Verdict], offset: int = 0) -> Record:
     message = Verdicts(run.spec.run_id, "captionqa", f"nat_{sample:03}", tuple(verdicts))
-    return Record(0, offset, NOW + offset, Message(VERDICTS, "", CODEC.write(message)))
+    key = f"{message.run}/{message.benchmark}/{message.sample}"
+    return Record(0, offset, NOW + offset, Message(VERDICTS, key, CODEC.write(message)))
 
 
 def judged(run: Planned, sample: int, *scores: int | None, offset: int = 0) -> Record:

@@ -95,7 +95,7 @@ def test_no_secret_is_that_of_another_installation(tmp_path: Path) -> None:
     assert alike == known | users
     secret = [text for name, text in here.items() if name not in alike | {"caliper-tokens/tokens"}]
     words = [text for text in secret if not text.startswith(b"-----BEGIN")]
-    assert len(words) == len(set(words)) == 9 + len(users)
+    assert len(words) == len(set(words)) == 14 + len(users)
     assert all(len(text) == 64 for text in words)
 
 
