@@ -10,6 +10,7 @@ from typing import Any
 
 import pytest
 from tests.fakes import tiny
+from tests.fakes.footage import write_clip
 from tests.fakes.sources import ROOT
 from tests.model_servers.servers import MODEL
 
@@ -28,7 +29,6 @@ from caliper.wiring.clock import SystemClock
 from caliper.wiring.models import Access
 
 EXAMPLES = ROOT / "examples"
-CLIP = min((EXAMPLES / "media" / "videos").rglob("*.mp4"))
 ACCESS = Access(timeout=600.0, in_flight=4)
 OF_REPLIES = {"unreadable", "truncated", "no_reply", "bad_ground_truth"}
 """What may be wrong with a reply itself; everything else would be trouble with the server."""
@@ -114,11 +114,13 @@ async def test_transformers_ignores_a_schema(transformers: str) -> None:
     assert not reply.text.startswith("{")
 
 
-async def test_vllm_takes_as_many_frames_as_asked(vllm: str) -> None:
+async def test_vllm_takes_as_many_frames_as_asked(vllm: str, tmp_path: Path) -> None:
+    # Small: the processor shrinks all frames together to a number of pixels.
+    path = write_clip(tmp_path / "clip.mp4")
     tokens = []
     async with connected(vllm) as model:
         for frames in (2, 16):
-            clip = prepare_file(CLIP, Preparation(frames, clips="whole"), MediaLimits())
+            clip = prepare_file(path, Preparation(frames, clips="whole"), MediaLimits())
             message = ChatMessage("user", (*clip, "What happens?"))
             reply = await model.complete((message,), Decoding(max_tokens=4))
             tokens.append(reply.usage.prompt)

@@ -89,7 +89,7 @@ async def test_what_is_sent() -> None:
 
 @pytest.mark.parametrize(
     ("rate", "sampling"),
-    [(None, {"num_frames": 8}), (Fraction(1, 2), {"num_frames": 8, "fps": 0.5})],
+    [(None, {"min_frames": 8}), (Fraction(1, 2), {"fps": 0.5})],
 )
 async def test_a_whole_clip_goes_with_its_sampling(
     rate: Fraction | None, sampling: dict[str, float]
@@ -101,7 +101,7 @@ async def test_a_whole_clip_goes_with_its_sampling(
     first, second = (request.body for request in server.requests)
     part = {"type": "video_url", "video_url": {"url": "data:video/mp4;base64,AA=="}}
     assert first["messages"][0]["content"][0] == part
-    assert first["media_io_kwargs"] == {"video": sampling}
+    assert first["media_io_kwargs"] == {"video": {"num_frames": 8, "max_frames": 8, **sampling}}
     assert "response_format" in first
     assert "media_io_kwargs" not in second
 

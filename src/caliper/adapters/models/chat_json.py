@@ -34,15 +34,18 @@ def _part_json(part: str | Image) -> dict[str, Any]:
 
 
 def media_options(messages: Iterable[ChatMessage]) -> dict[str, Any]:
-    """VLLM's options of a request with a whole clip: which frames the server takes.
+    """The options of a request with a whole clip, in vLLM's form: which frames the server takes.
 
-    Both numbers are sent where there are both: vLLM drops its default of one for the other.
+    Its loader for Qwen's models ignores `num_frames`: it takes `fps` frames per second, 2 unless
+    set, but from `min_frames` to `max_frames`. Other loaders ignore these two.
     """
     for message in messages:
         for part in message.content:
             if isinstance(part, WholeClip):
-                rate = {} if part.fps is None else {"fps": float(part.fps)}
-                return {"media_io_kwargs": {"video": {"num_frames": part.frames, **rate}}}
+                count = part.frames
+                rate = {"min_frames": count} if part.fps is None else {"fps": float(part.fps)}
+                video = {"num_frames": count, "max_frames": count, **rate}
+                return {"media_io_kwargs": {"video": video}}
     return {}
 
 
