@@ -45,7 +45,7 @@ def test_help_of_every_command(caliper: Command, words: tuple[str, ...], told: s
     # Markup that was meant for rich and got through, or was swallowed by it.
     assert "[/" not in shown.out
     if "capability" in words:
-        assert "tgi:URL[,URL...][#model[@revision]]" in shown.out
+        assert "chat:URL[,URL...][#model[@revision]]" in shown.out
         assert "[default: 64]" in shown.out
 
 
@@ -124,8 +124,8 @@ def test_a_flag_beats_set_beats_the_file_beats_the_default(caliper: Command, con
         (("--set", "shuffle"), "--set: expected KEY=VALUE"),
         (("--set", "capability.shuffle=question"), "unknown setting"),
         (("--prompt", "detailed"), "'detailed'; known: simple, short, long, taxonomy"),
-        (("--reader", "gpt"), "unknown model 'gpt'; known: lexical, tgi:URL[,URL...][#model[@rev"),
-        (("--reader", "tgi:ftp://host"), "must start with http"),
+        (("--reader", "gpt"), "unknown model 'gpt'; known: lexical, chat:URL[,URL...][#model[@rev"),
+        (("--reader", "chat:ftp://host"), "must start with http"),
         (("--judge", "lexical"), "No such option"),
         (("--repeats", "0"), "greater than or equal to 1"),
     ],
