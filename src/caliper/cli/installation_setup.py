@@ -44,7 +44,7 @@ Partitions = Annotated[
         "--partitions",
         min=1,
         max=1000,
-        help="Partitions of the job topics: the most workers per stage. Can only grow.",
+        help="Partitions of job topics: most workers per stage. Can only grow.",
     ),
 ]
 Replication = Annotated[
@@ -70,7 +70,7 @@ Users = Annotated[
     typer.Option(
         "--users",
         metavar="FOLDER",
-        help="Also create a user per service, from this folder of Secrets.",
+        help="A user per service, too, from this folder of Secrets.",
     ),
 ]
 Checkpoints = Annotated[
@@ -127,8 +127,8 @@ def apply_storage(
 ) -> int:
     """Create the bucket, or correct its lifecycle rules.
 
-    Prints the changes; a second call makes none. Only snapshots of the aggregator expire, 14
-    days after the last one; runs and replies stay. Other rules of the bucket are kept.
+    Prints the changes; a second call makes none. Only aggregators' snapshots expire, 14 days
+    after the last; runs, replies and other rules stay.
     """
     settings = read_settings(ClientSettings, store=store)
     places = tuple(filter(None, checkpoints.split(",")))
