@@ -113,8 +113,9 @@ def replay_letters(
 ) -> int:
     """Replay dead letters: put their jobs back on the topics they came from.
 
-    Each job is replayed once, however often this runs. New verdicts replace Unscored ones, and the
-    run's report is rewritten. Fix the cause first: a job that fails again becomes a new dead letter.
+    Each job is replayed once, however often this runs. New verdicts replace Unscored ones, and
+    the run's report is rewritten. Fix the cause first: a job that fails again becomes a new dead
+    letter.
     """
     if not (letters or every or run or error):
         raise InvalidInput("name letters, or choose by --run, --error or --all")
