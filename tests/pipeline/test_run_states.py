@@ -273,7 +273,7 @@ async def test_a_finished_run_whose_second_try_ends_is_as_it_was(event: str | No
 async def test_a_first_start_that_is_heard_of_late_holds_nothing_up() -> None:
     _, run, aggregator = await set_up(coverage_floor=0.9)
     outcomes = [verdict(index) for index in range(SIZE)]
-    await aggregator.apply(messages_of(run, outcomes), planned(run.spec.run_id, 1))
+    await aggregator.apply([*messages_of(run, outcomes), planned(run.spec.run_id, 1)])
     await aggregator.conclude()
     assert await state_of(aggregator, run.spec.run_id) is RunState.FINISHED
 

@@ -56,8 +56,7 @@ Listed = Annotated[
         "--flips",
         min=0,
         max=MOST_FLIPS,
-        help="How many better and how many worse questions are listed per run, largest changes "
-        "first.",
+        help="Most better, and worse, questions listed per run, largest changes first.",
     ),
 ]
 

@@ -47,7 +47,7 @@ Error = Annotated[
     typer.Option(
         "--error",
         metavar="CLASS",
-        help="Only letters with this class of error, such as BackendTimeout.",
+        help="Only this class of error, such as BackendTimeout.",
     ),
 ]
 All = Annotated[bool, typer.Option("--all", help="All letters not replayed yet.")]
@@ -62,8 +62,8 @@ app = typer.Typer(
 def list_letters(kafka: Kafka, run: Run = "", error: Error = "", json: Json = False) -> int:
     """List the dead letters of the topic, oldest first.
 
-    Each with its run, the topic, partition and offset of its job, the number of attempts, the
-    error, and whether it was replayed.
+    Each with its run, its job's topic, partition and offset, attempts, error, and whether it was
+    replayed.
     """
     which = LetterFilter(run=run, error=error)
     letters = asyncio.run(_with_kafka(kafka, lambda logs, _: find_letters(logs, which)))
@@ -113,9 +113,9 @@ def replay_letters(
 ) -> int:
     """Replay dead letters: put their jobs back on the topics they came from.
 
-    Each job is replayed once, so running the command again does no harm. New verdicts replace
-    Unscored ones, and the run's report is rewritten. Fix the cause first: a job that fails again
-    becomes a new dead letter.
+    Each job is replayed once, however often this runs. New verdicts replace Unscored ones, and
+    the run's report is rewritten. Fix the cause first: a job that fails again becomes a new dead
+    letter.
     """
     if not (letters or every or run or error):
         raise InvalidInput("name letters, or choose by --run, --error or --all")

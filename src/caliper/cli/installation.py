@@ -14,7 +14,7 @@ InstalledStore = Annotated[
     typer.Option(
         "--store",
         metavar="DIR|URL",
-        help="The installation's store: a directory, or an S3 endpoint (bucket and keys in "
-        "CALIPER_STORE_BUCKET and its like). Default: CALIPER_STORE.",
+        help="The installation's store: a directory, or an S3 endpoint (CALIPER_STORE_BUCKET "
+        "etc.). Default: CALIPER_STORE.",
     ),
 ]

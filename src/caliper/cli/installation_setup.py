@@ -49,7 +49,7 @@ Partitions = Annotated[
         "--partitions",
         min=1,
         max=1000,
-        help="Partitions of the job topics: the most workers per stage. Can only grow.",
+        help="Partitions of job topics: most workers per stage. Can only grow.",
     ),
 ]
 Replication = Annotated[

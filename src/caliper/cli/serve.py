@@ -61,8 +61,7 @@ Page = Annotated[
     typer.Option(
         "--page",
         metavar="HOST:PORT",
-        help="Serve web pages of runs at this loopback address, without tokens; also set by "
-        "CALIPER_GATEWAY_PAGE_ADDRESS.",
+        help="Loopback address of web pages, without tokens; or CALIPER_GATEWAY_PAGE_ADDRESS.",
     ),
 ]
 HELP = """Serve the gateway, judge, reader, captioner and aggregator from one process and port.

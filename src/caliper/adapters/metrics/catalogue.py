@@ -102,7 +102,7 @@ UNVERIFIED = _counter(
 )
 REFUSED_MESSAGES = _counter(
     "caliper_refused_messages_total",
-    "Verdicts and events that were not entered; the log names the sender",
+    "Verdicts and events not entered; the log names the sender",
     ("topic", "reason"),
 )
 DEAD_LETTERS = _counter("caliper_dead_letters_total", "Jobs set aside", ("topic", "reason"))

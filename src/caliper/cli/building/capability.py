@@ -35,8 +35,8 @@ class AnnotationFlags(EngineFlags):
         typer.Option(
             "--annotations",
             metavar="PATH",
-            help="Annotations that exist already, in the official form; repeatable. The field "
-            "annotator tells several apart.",
+            help="Existing annotations, in the official form; repeatable, told apart by the field "
+            "annotator.",
         ),
     ] = None
     annotator: Annotated[

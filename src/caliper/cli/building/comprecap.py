@@ -57,7 +57,7 @@ Describer = Annotated[
     typer.Option(
         "--describer",
         metavar="SPEC",
-        help=f"Writes descriptions and relations that are missing. {SPECS}",
+        help=f"Writes missing descriptions and relations. {SPECS}",
     ),
 ]
 Generator = Annotated[

@@ -61,8 +61,7 @@ SecondRound = Annotated[
     bool,
     typer.Option(
         "--disputed",
-        help="Only that on which reviewers disagree. Whoever has given a verdict on one sees "
-        "those of the others.",
+        help="Only what reviewers disagree on. Who judged one sees the others' verdicts.",
     ),
 ]
 
