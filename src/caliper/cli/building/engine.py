@@ -37,7 +37,7 @@ else:
     remote = lazy_module("caliper.cli.building.remote")
 
 SPECS = (
-    "SPEC is chat:URL\\[#model], triton:HOST:PORT/MODEL, replay:DIR, or with --server "
+    "SPEC: chat:URL\\[#model], triton:HOST:PORT/MODEL, replay:DIR; with --server, "
     "the installation's captioner."
 )
 _CONCURRENCY = 64
