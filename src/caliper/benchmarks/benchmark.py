@@ -168,7 +168,9 @@ class Benchmark:
     label: Callable[[Question[Any], Outcome], str] = correctness_label
     """Return the label of an outcome."""
     scores: Callable[[Question[Any]], tuple[Fraction, ...]] = lambda _: (Fraction(0), Fraction(1))
-    """Return all scores a judge or person may give; empty for questions that are not judged."""
+    """Return all scores a judge or person may give; empty for questions that are not judged. Scores
+    outside of their range are not entered.
+    """
 
     captions: Layout = _OBJECT
     """The file layout of supplied captions."""
