@@ -102,8 +102,10 @@ def test_settings_of_ones_own_render(text: str, tmp_path: Path) -> None:
 
 @pytest.mark.components(kustomize.NAME)
 def test_settings_of_workloads_go_with_several_judges(tmp_path: Path) -> None:
-    told = [kustomization(example(each))["patches"] for each in ("Storage classes", "Other GPUs")]
+    storage, gpus = (
+        kustomization(example(each))["patches"] for each in ("Storage classes", "Other GPUs")
+    )
     several = {"resources": ["../base"], "components": ["../components/judge-replicas"]}
-    made = _built(several | {"patches": sum(told, [])}, tmp_path / "mine")
+    made = _built(several | {"patches": [*storage, *gpus]}, tmp_path / "mine")
     (judge,) = (each for each in pods(made) if each.name == "StatefulSet/tgi-judge")
     assert "nvidia.com/mig-3g.40gb" in judge.spec["containers"][0]["resources"]["requests"]
