@@ -46,7 +46,9 @@ def kustomization(text: str) -> Object:
 
 
 def write(wanted: Object, folder: Path) -> Path:
-    """The folder, new, with that kustomization as if it were beside the overlays."""
+    """The folder, new, with that kustomization as if it were beside the overlays, and the files
+    that it names, which are empty.
+    """
     folder.mkdir()
     # kustomize follows relative paths only.
     manifests = os.path.relpath(MANIFESTS, folder.resolve())
@@ -55,4 +57,7 @@ def write(wanted: Object, folder: Path) -> Path:
         for part in ("resources", "components")
     }
     (folder / "kustomization.yaml").write_text(yaml.safe_dump(wanted | found), "utf-8")
+    for generator in wanted.get("configMapGenerator", []):
+        for name in generator.get("files", []):
+            (folder / name).touch()
     return folder

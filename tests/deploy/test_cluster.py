@@ -18,9 +18,9 @@ from tests.deploy.rendering import (
     MANIFESTS,
     OF_CLUSTERS,
     OF_GPUS,
-    OF_WEIGHTS,
     PLAIN,
     Rendering,
+    render,
     rendered,
 )
 from tests.servers import kustomize
@@ -32,7 +32,17 @@ from caliper.version import __version__
 
 _WITH_EVERYTHING = Rendering("base", COMPONENTS)
 _WITH_DEFINITIONS = (_WITH_EVERYTHING, Rendering("base", OF_GPUS))
-_OF_CLUSTERS = [Rendering("base", (name,)) for name in (*OF_CLUSTERS, *OF_WEIGHTS)]
+# What goes together, in an order that the READMEs allow.
+_TOGETHER = (
+    Rendering(
+        "base",
+        (
+            *("alertmanager", "vllm", "large-judge", "one-server", "one-gpu-node"),
+            *("weights-bucket", "judge-replicas", *OF_CLUSTERS),
+        ),
+    ),
+    Rendering("overlays/external", ("weights-volume",)),
+)
 _SERVER_SIDE = ("--server-side", "-f", "-")
 
 
@@ -100,6 +110,17 @@ def test_components_with_their_definitions(own_kube_api: KubeApi) -> None:
         _apply_apart(own_kube_api, rendering)
 
 
+@pytest.mark.components(kustomize.NAME)
+@pytest.mark.parametrize("rendering", _TOGETHER, ids=["all", "volume"])
+def test_components_of_clusters_models_and_weights(
+    own_kube_api: KubeApi, rendering: Rendering
+) -> None:
+    namespace = f"of-{len(rendering.components)}"
+    objects = _in_own_namespace(render(rendering), namespace)
+    _apply_twice(own_kube_api, objects, *_SERVER_SIDE, given=_list(objects))
+    assert _admitted(own_kube_api, objects, namespace) == ""
+
+
 def test_a_release_follows_another_and_goes_back(own_kube_api: KubeApi) -> None:
     """As the README says: once the Jobs of the last one are gone, which cannot be changed."""
     ours = _list(_in_own_namespace(rendered(BASE), "upgraded"))
@@ -145,7 +166,7 @@ def _admitted(server: KubeApi, objects: Iterable[Object], namespace: str) -> str
     return "" if done.returncode == 0 else done.stderr
 
 
-@pytest.mark.parametrize("rendering", [*PLAIN, _WITH_EVERYTHING, *_OF_CLUSTERS], ids=str)
+@pytest.mark.parametrize("rendering", [*PLAIN, _WITH_EVERYTHING], ids=str)
 def test_every_pod_is_let_in(own_kube_api: KubeApi, rendering: Rendering) -> None:
     namespace = f"pods-{str(rendering).replace('+', '-')}"
     assert _admitted(own_kube_api, rendered(rendering), namespace) == ""

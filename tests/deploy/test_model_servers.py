@@ -53,7 +53,8 @@ def option(container: Object, name: str) -> int:
 
 def workers_calls() -> int:
     """The most calls at once of a stage's workers: one a partition, each with its own bound."""
-    (topics,) = (pod for pod in pods(rendered(BASE)) if pod.component == "topics")
+    # The Job of that name; that of every day is the same pod.
+    topics = next(pod for pod in pods(rendered(BASE)) if pod.name == "Job/topics")
     in_flight: int = EndpointSettings.model_fields["in_flight"].default
     return option(topics.running[0], "partitions") * in_flight
 

@@ -4,26 +4,20 @@ import re
 from pathlib import Path
 
 import pytest
-import yaml
-from tests.deploy.rendering import MANIFESTS, build
+from tests.deploy.examples import example, kustomization, write
+from tests.deploy.rendering import build
 from tests.fakes.sources import ROOT
 from tests.servers import kustomize
 
 from caliper.wiring.quota_file import read_quotas
 
 
-def section(page: Path) -> str:
-    """The code of the section about quotas."""
-    found = re.search(
-        r"^### Quotas\n.*?```yaml\n(.*?)```", page.read_text("utf-8"), re.MULTILINE | re.DOTALL
-    )
-    assert found
-    return found[1]
-
-
 def test_the_file_on_the_page_is_read(tmp_path: Path) -> None:
+    page = (ROOT / "docs" / "services.md").read_text("utf-8")
+    found = re.search(r"^### Quotas\n.*?```yaml\n(.*?)```", page, re.MULTILINE | re.DOTALL)
+    assert found
     file = tmp_path / "quotas.yaml"
-    file.write_text(section(ROOT / "docs/services.md"), "utf-8")
+    file.write_text(found[1], "utf-8")
     table = read_quotas(file)
     assert table.of("vision").calls_a_day == 200_000
     assert table.of("another").runs_at_once == 4
@@ -31,14 +25,8 @@ def test_the_file_on_the_page_is_read(tmp_path: Path) -> None:
 
 @pytest.mark.components(kustomize.NAME)
 def test_the_gateway_finds_the_file(tmp_path: Path) -> None:
-    mine = tmp_path / "mine"
-    mine.mkdir()
-    (mine / "quotas.yaml").write_text("default: {runs_at_once: 4}\n", "utf-8")
-    # kustomize follows relative paths only.
-    base = Path("/".join([".."] * len(mine.resolve().parts[1:]))) / MANIFESTS.relative_to("/")
-    text = yaml.safe_dump({"resources": [f"{base}/base"]}) + section(MANIFESTS / "README.md")
-    (mine / "kustomization.yaml").write_text(text, "utf-8")
-    made = {(each["kind"], each["metadata"]["name"]): each for each in build(mine)}
+    objects = build(write(kustomization(example("Quotas")), tmp_path / "mine"))
+    made = {(each["kind"], each["metadata"]["name"]): each for each in objects}
     pod = made["Deployment", "gateway"]["spec"]["template"]["spec"]
     (mount,) = (each for each in pod["containers"][0]["volumeMounts"] if each["name"] == "quotas")
     assert {"name": "quotas", "configMap": {"name": "quotas"}} in pod["volumes"]

@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 from tests.deploy import schemas
-from tests.deploy.examples import EXAMPLES, README, kustomization, write
+from tests.deploy.examples import EXAMPLES, README, example, kustomization, write
 from tests.deploy.objects import Object, Pod, of_kind, pods
 from tests.deploy.rendering import BASE, build, rendered
 from tests.servers import kustomize
@@ -98,3 +98,14 @@ def test_settings_of_ones_own_render(text: str, tmp_path: Path) -> None:
         # A patch whose target is not there does nothing, without a word.
         others = {"patches": patches[:number] + patches[number + 1 :]}
         assert _built(wanted | others, tmp_path / f"without-{number}") != made
+
+
+@pytest.mark.components(kustomize.NAME)
+def test_settings_of_workloads_go_with_several_judges(tmp_path: Path) -> None:
+    storage, gpus = (
+        kustomization(example(each))["patches"] for each in ("Storage classes", "Other GPUs")
+    )
+    several = {"resources": ["../base"], "components": ["../components/judge-replicas"]}
+    made = _built(several | {"patches": [*storage, *gpus]}, tmp_path / "mine")
+    (judge,) = (each for each in pods(made) if each.name == "StatefulSet/tgi-judge")
+    assert "nvidia.com/mig-3g.40gb" in judge.spec["containers"][0]["resources"]["requests"]
