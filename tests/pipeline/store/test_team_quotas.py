@@ -1,11 +1,13 @@
 """What teams use, and what is refused."""
 
 import asyncio
+from pathlib import Path
 
 import pytest
 from tests.fakes.clock import FakeClock
 from tests.fakes.stores import Gate, MemoryStore
 
+from caliper.adapters.stores.directory import DirectoryStore
 from caliper.core.errors import BackendOverloaded, InvalidInput
 from caliper.core.owners import Owner, Viewer
 from caliper.core.quotas import DayQuota, QuotaTable, QuotaUse, TeamLimits
@@ -15,6 +17,7 @@ from caliper.pipeline.store.owners import Ownership
 from caliper.pipeline.store.runs import note_start, read_starts, run_store
 from caliper.pipeline.store.team_quotas import TeamQuotas
 from caliper.pipeline.store.team_use import note_stored, take_place, write_spent
+from caliper.ports.storage import ObjectStore
 
 DAY, RUN = "2026-01-01", "0123456789abcdef"
 MIDNIGHT = "at 2026-01-02T00:00:00+00:00"
@@ -25,7 +28,7 @@ def store() -> MemoryStore:
     return MemoryStore()
 
 
-def quotas(store: MemoryStore, table: QuotaTable, team: str = "red", role: str = "") -> TeamQuotas:
+def quotas(store: ObjectStore, table: QuotaTable, team: str = "red", role: str = "") -> TeamQuotas:
     viewer = Viewer(Owner("somebody", team), role == "admin")
     return TeamQuotas(store, FakeClock(), Ownership(lambda: viewer), lambda: table)
 
@@ -64,7 +67,7 @@ async def test_starts_that_come_together_take_one_place(store: MemoryStore) -> N
     # Of a run that is stored; one that is not, nobody has begun.
     for number in range(2):
         await note_start(run_store(store, str(number) * 16), Terms(), FakeClock().now())
-    store.after = gate = Gate("get", "teams/running/red.json", first=True)
+    store.after = gate = Gate("get", "teams/running/team-red.json", first=True)
     first = asyncio.create_task(take_place(store, "red", "0" * 16, 1))
     await gate.reached.wait()
     assert await take_place(store, "red", "1" * 16, 1)
@@ -110,3 +113,15 @@ async def test_a_start_keeps_its_quota(store: MemoryStore, quota: DayQuota | Non
 def test_what_is_no_quota(fields: object) -> None:
     with pytest.raises(InvalidInput, match="not the quota of a team"):
         DayQuota.from_json(fields)
+
+
+async def test_a_team_whose_name_begins_with_a_dot(tmp_path: Path) -> None:
+    store, limits = DirectoryStore(tmp_path), TeamLimits(9, 9, 9, 9)
+    for team in (".", "..", ".red"):
+        ours = quotas(store, QuotaTable(default=limits), team)
+        assert await ours.admit_run(RUN) == DayQuota(team, 9, 9)
+        await ours.admit_bytes("a" * 64, 5)
+        await write_spent(store, team, DAY, "a-process", Spending(1, 3))
+        assert [each.used for each in await ours.uses()] == [0, 1, 3, 5]
+    seen = await quotas(store, QuotaTable(default=limits), role="admin").uses()
+    assert {each.team for each in seen} == {".", "..", ".red", "red"}

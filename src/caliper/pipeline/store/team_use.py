@@ -1,8 +1,8 @@
 """What teams use of an installation, as far as it is limited:
 
-    teams/running/<team>.json                its runs that are not over, as far as was noticed
-    teams/spent/<day>/<team>.<process>.json  the calls and tokens that one process spent for it
-    teams/stored/<team>.<digest>.<bytes>     what it pushed (empty objects)
+    teams/running/team-<team>.json                its runs that are not over, as far as was noticed
+    teams/spent/<day>/team-<team>.<process>.json  the calls and tokens that a process spent for it
+    teams/stored/team-<team>.<digest>.<bytes>     what it pushed (empty objects)
 
 Digests are those of contents, so that what is pushed twice counts once. A process writes all that
 it spent on a day, so that what is written twice counts once.
@@ -18,7 +18,12 @@ from caliper.pipeline.store.run_record import read_record
 from caliper.pipeline.store.runs import read_replaceable, read_spec, run_store, write_json
 from caliper.ports.storage import ObjectStore
 
-_RUNNING, _SPENT, _STORED = "teams/running/", "teams/spent/", "teams/stored/"
+# No part of a key may begin with a dot, as names of teams may.
+_RUNNING, _STORED = "teams/running/team-", "teams/stored/team-"
+
+
+def _spent(day: str) -> str:
+    return f"teams/spent/{day}/team-"
 
 
 async def running_runs(store: ObjectStore, team: str) -> int:
@@ -72,7 +77,7 @@ async def _is_over(store: ObjectStore, run: str) -> bool:
 
 async def spent_by_process(store: ObjectStore, team: str, day: str) -> dict[str, Spending]:
     """What each process spent for a team on a day. Raises StoreUnavailable."""
-    prefix, found = f"{_SPENT}{day}/{team}.", dict[str, Spending]()
+    prefix, found = f"{_spent(day)}{team}.", dict[str, Spending]()
     async for key in store.list(prefix):
         process = key.removeprefix(prefix).removesuffix(".json")
         # Another team's name may begin with this one's, and a full stop.
@@ -86,7 +91,7 @@ async def write_spent(
 ) -> None:
     """Write all that a process spent for a team on a day. Raises StoreUnavailable or StoreFull."""
     fields = {"calls": spent.calls, "tokens": spent.tokens}
-    await write_json(store, f"{_SPENT}{day}/{team}.{process}.json", **fields)
+    await write_json(store, f"{_spent(day)}{team}.{process}.json", **fields)
 
 
 async def stored_bytes(store: ObjectStore, team: str) -> dict[str, int]:
@@ -107,8 +112,6 @@ async def note_stored(store: ObjectStore, team: str, digest: str, size: int) -> 
 async def teams_of(store: ObjectStore, day: str) -> set[str]:
     """The teams that use something on a day. Raises StoreUnavailable."""
     found = {key.removeprefix(_RUNNING).removesuffix(".json") async for key in store.list(_RUNNING)}
-    for prefix, parts in ((f"{_SPENT}{day}/", 2), (_STORED, 2)):
-        found |= {
-            key.removeprefix(prefix).rsplit(".", parts)[0] async for key in store.list(prefix)
-        }
+    for prefix in (_spent(day), _STORED):
+        found |= {key.removeprefix(prefix).rsplit(".", 2)[0] async for key in store.list(prefix)}
     return found
