@@ -49,7 +49,7 @@ class TeamQuotas:
         return quota
 
     async def admit_bytes(self, digest: str, size: int) -> None:
-        """Count what the caller pushes, before it is stored. `digest` is that of the content.
+        """Count what the caller pushes, before it is stored. The same `digest` counts once.
 
         Raises BackendOverloaded if a limit is reached, StoreUnavailable or StoreFull.
         """
