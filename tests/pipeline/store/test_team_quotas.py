@@ -9,7 +9,7 @@ from tests.fakes.stores import Gate, MemoryStore
 
 from caliper.adapters.stores.directory import DirectoryStore
 from caliper.core.errors import BackendOverloaded, InvalidInput
-from caliper.core.owners import Owner, Viewer
+from caliper.core.owners import Owner, Sharing, Viewer
 from caliper.core.quotas import DayQuota, QuotaTable, QuotaUse, TeamLimits
 from caliper.core.spending import Spending
 from caliper.core.terms import Terms
@@ -125,3 +125,15 @@ async def test_a_team_whose_name_begins_with_a_dot(tmp_path: Path) -> None:
         assert [each.used for each in await ours.uses()] == [0, 1, 3, 5]
     seen = await quotas(store, QuotaTable(default=limits), role="admin").uses()
     assert {each.team for each in seen} == {".", "..", ".red", "red"}
+
+
+@pytest.mark.parametrize(("is_admin", "payer"), [(True, "blue"), (False, "red")])
+async def test_only_an_administrator_acts_at_the_cost_of_a_suites_owners(
+    store: MemoryStore, is_admin: bool, payer: str
+) -> None:
+    viewer = Viewer(Owner("somebody", "red"), is_admin)
+    ownership = Ownership(lambda: viewer, Sharing.ALL)
+    table = QuotaTable(default=TeamLimits(calls_a_day=1))
+    ours = TeamQuotas(store, FakeClock(), ownership, lambda: table)
+    with ownership.acting_for([Owner("another", "blue")]):
+        assert await ours.admit_run(RUN) == DayQuota(payer, 1)

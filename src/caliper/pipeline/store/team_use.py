@@ -4,8 +4,8 @@
     teams/spent/<day>/team-<team>.<process>.json  the calls and tokens that a process spent for it
     teams/stored/team-<team>.<digest>.<bytes>     what it pushed (empty objects)
 
-Digests say what it is and where it is stored, so that what is pushed twice counts once. A process writes all that
-it spent on a day, so that what is written twice counts once.
+Digests say what it is and where it is stored, so that what is pushed twice counts once.
+A process writes all that it spent on a day, so that what is written twice counts once.
 """
 
 from __future__ import annotations
