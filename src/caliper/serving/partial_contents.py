@@ -11,7 +11,6 @@ from pathlib import Path
 
 from caliper.core.owners import Owner
 
-
 MOST_CONTENTS = 1_000
 """The most that are held, however small: each is a file, and is counted at every message."""
 
