@@ -1,6 +1,7 @@
 """What teams use, and what is refused."""
 
 import asyncio
+from datetime import timedelta
 from pathlib import Path
 
 import pytest
@@ -64,15 +65,21 @@ async def test_a_day_is_over_at_midnight(
 
 
 async def test_starts_that_come_together_take_one_place(store: MemoryStore) -> None:
-    # Of a run that is stored; one that is not, nobody has begun.
-    for number in range(2):
-        await note_start(run_store(store, str(number) * 16), Terms(), FakeClock().now())
+    now = FakeClock().now()
     store.after = gate = Gate("get", "teams/running/team-red.json", first=True)
-    first = asyncio.create_task(take_place(store, "red", "0" * 16, 1))
+    first = asyncio.create_task(take_place(store, "red", "0" * 16, 1, now))
     await gate.reached.wait()
-    assert await take_place(store, "red", "1" * 16, 1)
+    assert await take_place(store, "red", "1" * 16, 1, now)
     gate.opened.set()
     assert not await first
+
+
+async def test_a_run_that_another_gateway_begins_has_its_place(store: MemoryStore) -> None:
+    now = FakeClock().now()
+    assert await take_place(store, "red", "0" * 16, 1, now)
+    # Its spec is stored after that; what failed meanwhile gives its place back.
+    assert not await take_place(store, "red", "1" * 16, 1, now + timedelta(seconds=30))
+    assert await take_place(store, "red", "1" * 16, 1, now + timedelta(hours=1))
 
 
 async def test_pushes_that_come_together_take_no_more_than_there_is(store: MemoryStore) -> None:
@@ -122,7 +129,7 @@ async def test_a_team_whose_name_begins_with_a_dot(tmp_path: Path) -> None:
         assert await ours.admit_run(RUN) == DayQuota(team, 9, 9)
         await ours.admit_bytes("a" * 64, 5)
         await write_spent(store, team, DAY, "a-process", Spending(1, 3))
-        assert [each.used for each in await ours.uses()] == [0, 1, 3, 5]
+        assert [each.used for each in await ours.uses()] == [1, 1, 3, 5]
     seen = await quotas(store, QuotaTable(default=limits), role="admin").uses()
     assert {each.team for each in seen} == {".", "..", ".red", "red"}
 

@@ -44,7 +44,8 @@ class TeamQuotas:
         if quota is not None and (name := quota.reached(await self._spent(team))):
             raise self._refusal(await self._use(team, name))
         most = limits.runs_at_once
-        if most is not None and not await team_use.take_place(self._store, team, run, most):
+        now = self._clock.now()
+        if most is not None and not await team_use.take_place(self._store, team, run, most, now):
             raise self._refusal(await self._use(team, _RUNS))
         return quota
 
@@ -80,7 +81,7 @@ class TeamQuotas:
 
     async def _use(self, team: str, name: str) -> QuotaUse:
         if name == _RUNS:
-            used = await team_use.running_runs(self._store, team)
+            used = await team_use.running_runs(self._store, team, self._clock.now())
         elif name == _BYTES:
             used = sum((await team_use.stored_bytes(self._store, team)).values())
         else:

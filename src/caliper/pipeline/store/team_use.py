@@ -10,6 +10,9 @@ A process writes all that it spent on a day, so that what is written twice count
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+from datetime import datetime
+
 from caliper.core.errors import InvalidInput, NotFound
 from caliper.core.run import FINAL_STATES
 from caliper.core.spending import Spending
@@ -18,6 +21,8 @@ from caliper.pipeline.store.run_record import read_record
 from caliper.pipeline.store.runs import read_replaceable, read_spec, run_store, write_json
 from caliper.ports.storage import ObjectStore
 
+_BEGINNING = 300.0
+"""Seconds after which a run is stored, or was not begun."""
 # No part of a key may begin with a dot, as names of teams may.
 _RUNNING, _STORED = "teams/running/team-", "teams/stored/team-"
 
@@ -26,25 +31,27 @@ def _spent(day: str) -> str:
     return f"teams/spent/{day}/team-"
 
 
-async def running_runs(store: ObjectStore, team: str) -> int:
+async def running_runs(store: ObjectStore, team: str, now: datetime) -> int:
     """The number of a team's runs that are not over. Raises StoreUnavailable."""
     runs = _runs(await read_replaceable(store, _running(team)))
-    return len(runs) - len(await _ended(store, runs))
+    return len(runs) - len(await _ended(store, runs, now))
 
 
-async def take_place(store: ObjectStore, team: str, run: str, most: int) -> bool:
-    """Count a run of a team, unless `most` others are not over. Raises StoreUnavailable."""
+async def take_place(store: ObjectStore, team: str, run: str, most: int, now: datetime) -> bool:
+    """Count a run of a team that begins `now`, unless `most` others are not over. Raises
+    StoreUnavailable.
+    """
     known = _runs(await read_replaceable(store, _running(team)))
-    ended = await _ended(store, known) - {run}
+    ended = await _ended(store, known, now) - {run}
     has_place = True
 
     def with_run(fields: Fields) -> Fields:
         nonlocal has_place
         before = _runs(fields)
-        runs = [each for each in before if each not in ended]
+        runs = {each: at for each, at in before.items() if each not in ended}
         has_place = run in runs or len(runs) < most
         if has_place and run not in runs:
-            runs.append(run)
+            runs[run] = now.timestamp()
         return fields if runs == before else {**fields, "runs": runs}
 
     await change_json(store, _running(team), with_run)
@@ -55,20 +62,22 @@ def _running(team: str) -> str:
     return f"{_RUNNING}{team}.json"
 
 
-def _runs(fields: Fields) -> list[str]:
-    return [str(each) for each in fields.get("runs", ())]
+def _runs(fields: Fields) -> dict[str, float]:
+    """When runs took their places, in seconds since 1970."""
+    return {str(run): float(at) for run, at in fields.get("runs", {}).items()}
 
 
-async def _ended(store: ObjectStore, runs: list[str]) -> set[str]:
-    return {run for run in runs if await _is_over(store, run)}
+async def _ended(store: ObjectStore, runs: Mapping[str, float], now: datetime) -> set[str]:
+    begin = now.timestamp() - _BEGINNING
+    return {run for run, at in runs.items() if await _is_over(store, run, is_new=at > begin)}
 
 
-async def _is_over(store: ObjectStore, run: str) -> bool:
-    """Whether a run has ended, or was removed."""
+async def _is_over(store: ObjectStore, run: str, *, is_new: bool) -> bool:
+    """Whether a run has ended, or was removed; a new one may not be stored yet."""
     try:
         spec = await read_spec(store, run)
         if spec is None:
-            return True
+            return not is_new
         record = await read_record(run_store(store, run), spec)
     except (InvalidInput, NotFound):
         return True
