@@ -91,6 +91,26 @@ async def test_pushes_that_come_together_take_no_more_than_there_is(store: Memor
     assert [each.used for each in await ours.uses()] == [6]
 
 
+async def test_many_small_contents_are_not_listed_again_for_each(store: MemoryStore) -> None:
+    listed, listing = list[str](), store.list
+    store.list = lambda prefix: (listed.append(prefix), listing(prefix))[1]  # type: ignore[method-assign]
+    ours = quotas(store, QuotaTable(default=TeamLimits(bytes_stored=100)))
+    for number in range(50):
+        await ours.admit_bytes(f"{number:064}", 1)
+    assert len(listed) == 1
+
+
+async def test_gateways_know_of_one_another_what_was_pushed(store: MemoryStore) -> None:
+    table = QuotaTable(default=TeamLimits(bytes_stored=10))
+    clock, ownership = FakeClock(), Ownership(lambda: Viewer(Owner("somebody", "red")))
+    one, other = (TeamQuotas(store, clock, ownership, lambda: table) for _ in range(2))
+    await one.admit_bytes("a" * 64, 4)
+    await other.admit_bytes("b" * 64, 4)
+    await clock.sleep(10)
+    with pytest.raises(BackendOverloaded, match="8 of 10 bytes stored"):
+        await one.admit_bytes("c" * 64, 4)
+
+
 async def test_an_administrator_sees_all_teams_and_others_their_own(store: MemoryStore) -> None:
     limits = TeamLimits(tokens_a_day=7, bytes_stored=9)
     table = QuotaTable({"green": TeamLimits(runs_at_once=2)}, limits)

@@ -103,19 +103,28 @@ async def write_spent(
     await write_json(store, f"{_spent(day)}{team}.{process}.json", **fields)
 
 
-async def stored_bytes(store: ObjectStore, team: str) -> dict[str, int]:
-    """The bytes of what a team pushed, by digest. Raises StoreUnavailable."""
-    prefix, found = f"{_STORED}{team}.", dict[str, int]()
+async def stored_bytes(store: ObjectStore, team: str) -> int:
+    """The bytes of what a team pushed. Raises StoreUnavailable."""
+    prefix, total = f"{_STORED}{team}.", 0
     async for key in store.list(prefix):
-        digest, _, size = key.removeprefix(prefix).partition(".")
-        if size.isdecimal():
-            found[digest] = int(size)
-    return found
+        _, _, size = key.removeprefix(prefix).partition(".")
+        # Another team's name may begin with this one's, and a full stop.
+        total += int(size) if size.isdecimal() else 0
+    return total
+
+
+async def is_stored(store: ObjectStore, team: str, digest: str, size: int) -> bool:
+    """Whether it is noted that a team pushed this. Raises StoreUnavailable."""
+    return await store.version(_stored(team, digest, size)) is not None
 
 
 async def note_stored(store: ObjectStore, team: str, digest: str, size: int) -> None:
     """Note that a team pushed so many bytes. Raises StoreUnavailable or StoreFull."""
-    await store.put(f"{_STORED}{team}.{digest}.{size}", b"")
+    await store.put(_stored(team, digest, size), b"")
+
+
+def _stored(team: str, digest: str, size: int) -> str:
+    return f"{_STORED}{team}.{digest}.{size}"
 
 
 async def teams_of(store: ObjectStore, day: str) -> set[str]:
