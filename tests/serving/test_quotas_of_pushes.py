@@ -1,16 +1,20 @@
 """Quotas of what teams push: all that is stored for it counts, for the team that pushes."""
 
 from collections.abc import AsyncIterator, Iterable
+from dataclasses import replace
+from pathlib import Path
 
 import pytest
 from tests.fakes.clock import FakeClock
 from tests.fakes.stores import MemoryStore
 from tests.fakes.teams import dataset, sha256_of
 
+from caliper.adapters.remote.dataset_sending import Parts, send_dataset
 from caliper.api.evaluate.v1 import evaluate_pb2 as pb
-from caliper.core.errors import BackendOverloaded
+from caliper.core.errors import BackendOverloaded, BackendUnavailable
 from caliper.core.owners import Owner, Viewer
 from caliper.core.quotas import QuotaTable, TeamLimits
+from caliper.local.submission import parcel_at
 from caliper.pipeline.store.owners import Ownership
 from caliper.pipeline.store.team_quotas import TeamQuotas
 from caliper.serving.dataset_uploads import receive_dataset
@@ -98,3 +102,25 @@ async def test_a_refused_content_waits_until_there_is_room() -> None:
     with pytest.raises(BackendOverloaded, match="this needs 1,000"):
         await house.push(again)
     assert house.stored() == 0
+
+
+async def test_a_sender_learns_why_it_is_refused(tmp_path: Path) -> None:
+    """Whom a call ends while it still sends, learns no more than that it ended."""
+    media = {name: tmp_path / name for name in ("a.jpg", "b.jpg")}
+    for name, file in media.items():
+        file.write_text(name)
+    (tmp_path / "questions.json").write_text("[]")
+    parcel = parcel_at("captionqa", tmp_path / "questions.json", None)
+    missing = [sha256_of(data) for data in (b"a.jpg", b"b.jpg", b"[]")]
+    held = [pb.PartialContent(sha256=missing[0], offset=5)]
+
+    async def ask(_: Parts) -> pb.UploadDatasetResponse:
+        return pb.UploadDatasetResponse(dataset=parcel.digest, missing=missing, partial=held)
+
+    async def send(parts: Parts) -> pb.UploadDatasetResponse:
+        if sum(bool(each.content.sha256) for each in parts()) > 1:
+            raise BackendUnavailable("the link broke")
+        raise BackendOverloaded("the quota of team red")
+
+    with pytest.raises(BackendOverloaded, match="the quota of team red"):
+        await send_dataset(replace(parcel, media=media), "", ask, send, lambda _: None)
