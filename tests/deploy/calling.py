@@ -16,6 +16,7 @@ from caliper.wiring.bootstrap import BootstrapSettings
 from caliper.wiring.client_settings import ClientSettings
 from caliper.wiring.endpoint_settings import EndpointSettings
 from caliper.wiring.grounds import kafka_access
+from caliper.wiring.kafka_settings import StreamSettings
 from caliper.wiring.service_settings import (
     AggregatorSettings,
     CaptionerSettings,
@@ -24,7 +25,6 @@ from caliper.wiring.service_settings import (
     QaReaderSettings,
     ServerSettings,
     StoreSettings,
-    StreamSettings,
 )
 from caliper.wiring.settings import Settings
 from caliper.wiring.specs import split_spec

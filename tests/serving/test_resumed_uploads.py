@@ -17,6 +17,7 @@ from caliper.core.errors import InvalidInput
 from caliper.core.keys import files_digest
 from caliper.pipeline.store.supplies import Parcel
 from caliper.serving.dataset_uploads import receive_dataset
+from caliper.serving.partial_contents import MOST_CONTENTS, PartialContent, PartialContents
 from caliper.serving.uploads import Uploads
 from caliper.wiring.grounds import memory_ground
 from caliper.wiring.service_settings import JudgeSettings, QaReaderSettings
@@ -109,3 +110,14 @@ async def test_what_broke_off_makes_room() -> None:
     sent = [pb.UploadDatasetRequest(header=begin), content(other, sha256=sha256_of(other))]
     await receive_dataset(MemoryStore(), uploads, stream(*sent))
     assert uploads.partial.size == 0
+
+
+def test_small_contents_that_broke_off_are_not_kept_without_end(tmp_path: Path) -> None:
+    held = PartialContents(MIB)
+    for number in range(MOST_CONTENTS + 5):
+        file = tmp_path / "content"
+        file.write_bytes(b"a")
+        held.keep((None, str(number)), PartialContent(file, 1))
+    assert held.size == MOST_CONTENTS
+    # Those that broke off first made room.
+    assert [held.offset((None, str(number))) for number in (0, 4, 5)] == [0, 0, 1]

@@ -7,12 +7,12 @@ from caliper.core.errors import InvalidInput
 from caliper.serving.addresses import Address
 from caliper.wiring.client_settings import ClientSettings
 from caliper.wiring.grounds import kafka_access
+from caliper.wiring.kafka_settings import KafkaSettings
 from caliper.wiring.service_settings import (
     AggregatorSettings,
     CaptionerSettings,
     GatewaySettings,
     JudgeSettings,
-    KafkaSettings,
     QaReaderSettings,
 )
 from caliper.wiring.settings import read_settings, variable

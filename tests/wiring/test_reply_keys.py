@@ -8,6 +8,7 @@ from tests.fakes.packs import key
 from caliper.core.errors import InvalidInput
 from caliper.pipeline.store.signed_objects import SignedObjects
 from caliper.wiring.grounds import ground_of
+from caliper.wiring.kafka_settings import StreamSettings
 from caliper.wiring.key_settings import ReplySettings
 from caliper.wiring.service_settings import (
     AggregatorSettings,
@@ -16,7 +17,6 @@ from caliper.wiring.service_settings import (
     JudgeSettings,
     QaReaderSettings,
     StoreSettings,
-    StreamSettings,
 )
 from caliper.wiring.settings import read_settings
 from caliper.wiring.suites_settings import SuitesSettings

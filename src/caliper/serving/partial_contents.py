@@ -11,6 +11,9 @@ from pathlib import Path
 
 from caliper.core.owners import Owner
 
+MOST_CONTENTS = 1_000
+"""The most that are held, however small: each is a file, and is counted at every message."""
+
 
 @dataclass(slots=True)
 class PartialContent:
@@ -25,8 +28,8 @@ _Key = tuple[Owner | None, str]
 
 
 class PartialContents:
-    """Partial contents by caller and SHA-256, of at most `most` bytes together; those that broke
-    off first make room. They end with the process.
+    """Partial contents by caller and SHA-256, of at most `most` bytes together, and no more than
+    MOST_CONTENTS; those that broke off first make room. They end with the process.
     """
 
     def __init__(self, most: int) -> None:
@@ -46,6 +49,8 @@ class PartialContents:
         self.shrink(self._most - partial.size)
         if not 0 < partial.size <= self._most:
             return
+        if len(self._held) == MOST_CONTENTS:
+            self.drop(next(iter(self._held)))
         if self._folder is None:
             self._folder = Path(tempfile.mkdtemp(prefix="caliper-partial-"))
             weakref.finalize(self, shutil.rmtree, self._folder, ignore_errors=True)

@@ -7,7 +7,8 @@ from typing import TYPE_CHECKING, ClassVar
 
 from pydantic import SecretStr
 
-from caliper.wiring.service_settings import KafkaSettings, StoreSettings
+from caliper.wiring.kafka_settings import KafkaSettings
+from caliper.wiring.service_settings import StoreSettings
 from caliper.wiring.settings import PREFIX, SERVICES, ModelSettings, variable
 from caliper.wiring.targets import target
 

@@ -34,7 +34,8 @@ if TYPE_CHECKING:
     from caliper.adapters.streams import kafka_access as brokers
     from caliper.adapters.wire import protobuf_codec
     from caliper.serving import metrics
-    from caliper.wiring.service_settings import KafkaSettings, StoreSettings, StreamSettings
+    from caliper.wiring.kafka_settings import KafkaSettings, StreamSettings
+    from caliper.wiring.service_settings import StoreSettings
 else:
     brokers = lazy_module("caliper.adapters.streams.kafka_access")
     minio = lazy_module("caliper.adapters.stores.minio")

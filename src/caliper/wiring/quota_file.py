@@ -20,7 +20,8 @@ from caliper.core.quotas import QuotaTable, TeamLimits
 from caliper.wiring.strict import Strict, first_problem
 from caliper.wiring.yaml_text import read_document
 
-_Limit = Annotated[int, Field(ge=0, strict=True)]
+# As much as messages hold.
+_Limit = Annotated[int, Field(ge=0, lt=1 << 63, strict=True)]
 _Team = Annotated[str, Field(pattern=r"^[A-Za-z0-9._-]{1,64}$")]
 
 

@@ -7,7 +7,6 @@ A service's class combines mixins of the settings that services have in common:
 
 from __future__ import annotations
 
-from collections.abc import Iterable
 from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Literal
@@ -15,13 +14,13 @@ from typing import TYPE_CHECKING, Literal
 from pydantic import Field, SecretStr
 from pydantic_settings import SettingsConfigDict
 
-from caliper.adapters.streams.kafka_security import KafkaSasl, KafkaSecurity, KafkaTls
 from caliper.core.errors import InvalidInput
 from caliper.core.owners import Sharing
 from caliper.lazy import lazy_module
 from caliper.pipeline.work.signed_messages import CAPTIONER, GATEWAY, JUDGE, QA_READER
 from caliper.serving.addresses import Address, refuse_remote
 from caliper.wiring.endpoint_settings import EndpointSettings, ExaminingSettings
+from caliper.wiring.kafka_settings import INCOMPLETE_PAIR, StreamSettings
 from caliper.wiring.key_settings import SenderSettings, VerifierSettings
 from caliper.wiring.logs import LogSettings
 from caliper.wiring.settings import (
@@ -39,8 +38,6 @@ if TYPE_CHECKING:
 else:
     server_certificates = lazy_module("caliper.serving.server_certificates")
     grpc_server = lazy_module("caliper.serving.grpc_server")
-
-_INCOMPLETE_PAIR = "certificate and key go together: this one is missing"
 
 
 class ServerSettings(LogSettings):
@@ -103,7 +100,7 @@ class ServerSettings(LogSettings):
                 raise InvalidInput("of no use without TLS", file="environment", field=field)
             return None
         field = "tls_key" if self.tls_key is None else "tls_certificate"
-        raise InvalidInput(_INCOMPLETE_PAIR, file="environment", field=variable(type(self), field))
+        raise InvalidInput(INCOMPLETE_PAIR, file="environment", field=variable(type(self), field))
 
 
 class StoreSettings(Settings):
@@ -127,85 +124,6 @@ class StoreSettings(Settings):
     store_region: str = Field(default="", pattern=r"^([a-z0-9][a-z0-9-]{0,61}[a-z0-9])?$")
     store_style: Literal["path", "host"] | None = None
     store_ca: Path | None = None
-
-
-class KafkaSettings(Settings):
-    """The connection to Kafka's brokers.
-
-    `kafka_security` is PLAINTEXT, SSL, SASL_PLAINTEXT or SASL_SSL, Kafka's security protocols.
-    With SSL, `kafka_ca` is a PEM file of certificates to trust instead of those of this machine,
-    and `kafka_certificate` and `kafka_key` are PEM files for brokers that require a client
-    certificate. With SASL, `kafka_mechanism` is PLAIN, SCRAM-SHA-256 or SCRAM-SHA-512, and
-    `kafka_user` and `kafka_password` are required. `kafka_prefix` begins the names of all topics
-    and consumer groups, for installations that share brokers.
-    """
-
-    kafka_security: Literal["PLAINTEXT", "SSL", "SASL_PLAINTEXT", "SASL_SSL"] = "PLAINTEXT"
-    kafka_ca: Path | None = None
-    kafka_certificate: Path | None = None
-    kafka_key: Path | None = None
-    kafka_mechanism: Literal["PLAIN", "SCRAM-SHA-256", "SCRAM-SHA-512"] = "SCRAM-SHA-512"
-    kafka_user: str | None = None
-    kafka_user_file: Path | None = None
-    kafka_password: SecretStr | None = None
-    kafka_password_file: Path | None = None
-    kafka_prefix: str = Field(default="", max_length=64, pattern=r"^[A-Za-z0-9._-]*$")
-
-    def security(self, servers: Iterable[Address]) -> KafkaSecurity:
-        """The security options for these brokers.
-
-        Raises InvalidInput naming a variable that is missing or has no effect with the others,
-        and an unusable file.
-        """
-        options = KafkaSecurity(self._kafka_tls(), self._kafka_sasl())
-        remote = [str(server) for server in servers if not server.loopback]
-        if options.sasl and options.sasl.mechanism == "PLAIN" and not options.tls and remote:
-            message = f"PLAIN would send the password to {', '.join(remote)} in plaintext"
-            raise self._wrong("kafka_mechanism", f"{message}: take SASL_SSL or SCRAM")
-        options.options()
-        return options
-
-    def _kafka_tls(self) -> KafkaTls | None:
-        files = ("kafka_ca", "kafka_certificate", "kafka_key")
-        if self.kafka_security not in ("SSL", "SASL_SSL"):
-            self._refuse_unused(files)
-            return None
-        if (self.kafka_certificate is None) != (self.kafka_key is None):
-            missing = "kafka_key" if self.kafka_key is None else "kafka_certificate"
-            raise self._wrong(missing, _INCOMPLETE_PAIR)
-        return KafkaTls(self.kafka_ca, self.kafka_certificate, self.kafka_key)
-
-    def _kafka_sasl(self) -> KafkaSasl | None:
-        if self.kafka_security not in ("SASL_PLAINTEXT", "SASL_SSL"):
-            self._refuse_unused(("kafka_user", "kafka_password"))
-            return None
-        if not self.kafka_user:
-            raise self._wrong("kafka_user", f"needed with {self.kafka_security}")
-        if self.kafka_password is None:
-            raise self._wrong("kafka_password", f"needed with {self.kafka_security}")
-        password = self.kafka_password.get_secret_value()
-        return KafkaSasl(self.kafka_mechanism, self.kafka_user, password)
-
-    def _refuse_unused(self, fields: Iterable[str]) -> None:
-        """Refuse settings without effect: whoever set them believes that they protect something."""
-        for field in fields:
-            if getattr(self, field) is not None:
-                protocol = variable(type(self), "kafka_security")
-                raise self._wrong(field, f"of no use while {protocol} is {self.kafka_security}")
-
-    def _wrong(self, field: str, message: str) -> InvalidInput:
-        return InvalidInput(message, file="environment", field=variable(type(self), field))
-
-
-class StreamSettings(KafkaSettings):
-    """The source of jobs: Kafka's bootstrap servers, host:port separated by commas.
-
-    `kafka_session` is the session timeout in seconds: another worker then takes over the jobs of
-    one that has gone silent.
-    """
-
-    kafka: str = ""
-    kafka_session: float = Field(default=15.0, ge=1, le=3600)
 
 
 class CaptionerSettings(

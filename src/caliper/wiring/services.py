@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import logging
 import secrets
-from collections.abc import Sequence
+from collections.abc import Awaitable, Callable, Sequence
 from contextlib import suppress
 from dataclasses import replace
 from typing import TYPE_CHECKING
@@ -219,7 +219,6 @@ def gateway_parts(
     )
     stage = _plan_stage(ground, Planner(ground.store, ground.stream, ground.codec, runs, supplies))
     telemetry = ground.telemetry
-    meter = BacklogMeter(ground.stream, ground.clock, telemetry)
     index = MediaIndex(ground.store, ground.clock)
     pictures = StoredPictures(ground.store, index, options.media_limits)
 
@@ -229,20 +228,14 @@ def gateway_parts(
     reader = RunReader(ground.store, runs, ground.clock, file_of)
     comparer = Comparer(ground.store, runs, pictures)
     core = Gateway(outside, runs)
-    starts = LostStarts(core, ground.stream, ground.codec, ground.clock)
     comparers = comparer, Looks(ground.store, runs, ModelRoom.rules())
     owned = gateway.OwnedStore(ground.store, ownership, quotas)
     servicer = gateway.GatewayServicer(core, reader, comparers, owned, telemetry)
     administration = Administration(OwnedSuites(ground.store, ground.clock, ownership))
-    tasks = [starts.run]
-    if ground.whole is not None:
-        tasks.append(Packer(ground.whole, ground.clock).run)
-    if telemetry is not SILENT:
-        tasks.append(meter.run)
     parts = ServiceParts(
         services=(Service(servicer.contract, servicer), *suites.services(administration)),
         workers=(TopicWork(stage.worker),),
-        tasks=tuple(tasks),
+        tasks=_gateway_tasks(ground, core),
         checks={"store": store_check(ground.store)},
         close=(comparer.close, *ground.close),
     )
@@ -251,6 +244,15 @@ def gateway_parts(
     captions = CaptionBook(ground.store)
     sources = PageSources(core, reader, comparer, runs, ground.store, captions, index.has, pictures)
     return merge_parts([parts, pages.page_parts(options.page, sources)])
+
+
+def _gateway_tasks(ground: Ground, core: Gateway) -> tuple[Callable[[], Awaitable[None]], ...]:
+    tasks = [LostStarts(core, ground.stream, ground.codec, ground.clock).run]
+    if ground.whole is not None:
+        tasks.append(Packer(ground.whole, ground.clock).run)
+    if ground.telemetry is not SILENT:
+        tasks.append(BacklogMeter(ground.stream, ground.clock, ground.telemetry).run)
+    return tuple(tasks)
 
 
 def _stages(ground: Ground, gate: JobFilter, settings: EndpointSettings, name: str) -> ModelStages:

@@ -29,6 +29,7 @@ from caliper.serving.peer_certificates import certificate_parts
 from caliper.wiring.aggregators import aggregator_parts
 from caliper.wiring.gateway_options import GatewayOptions
 from caliper.wiring.grounds import Ground, ground_of
+from caliper.wiring.kafka_settings import StreamSettings
 from caliper.wiring.memory import limit_arenas
 from caliper.wiring.service_settings import (
     AggregatorSettings,
@@ -38,7 +39,6 @@ from caliper.wiring.service_settings import (
     QaReaderSettings,
     ServerSettings,
     StoreSettings,
-    StreamSettings,
 )
 from caliper.wiring.services import (
     captioner_parts,

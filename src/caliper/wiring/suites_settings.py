@@ -9,11 +9,11 @@ from pydantic_settings import SettingsConfigDict
 from caliper.core.owners import Sharing
 from caliper.wiring.endpoint_settings import AskingSettings
 from caliper.wiring.hosts import PermittedHosts
+from caliper.wiring.kafka_settings import StreamSettings
 from caliper.wiring.service_settings import (
     PeerSettings,
     ServerSettings,
     StoreSettings,
-    StreamSettings,
 )
 from caliper.wiring.settings import PREFIX, MediaSettings
 

@@ -58,13 +58,15 @@ async def send_dataset(
 
 async def _send_batch(outline: _Outline, left: dict[str, int], ask: Send, send: Send) -> None:
     """Send contents, each from its offset on. A call that ends before all is there, since a link is
-    slow or breaks, is followed by another one while calls get anywhere.
+    slow or breaks, is followed by another one while calls get anywhere; one that got nowhere, by
+    one with the first content alone.
     """
     batch, again = {*left}, False
     paths = [path for path, sha256 in outline.media.items() if sha256 in batch]
-    while True:
+    while left:
+        some = dict([next(iter(left.items()))]) if again else left
         try:
-            response = await send(partial(outline.parts, paths, left))
+            response = await send(partial(outline.parts, paths, some))
         except BackendError as error:
             if type(error) not in _BROKEN_OFF:
                 raise
@@ -78,9 +80,9 @@ async def _send_batch(outline: _Outline, left: dict[str, int], ask: Send, send: 
                 raise
             left, again = missing, stands
             continue
-        if not batch.isdisjoint(response.missing):
+        if not some.keys().isdisjoint(response.missing):
             raise BackendUnavailable("the gateway lost what was pushed; push it again")
-        return
+        left, again = {each: left[each] for each in left if each not in some}, False
 
 
 class _Outline:

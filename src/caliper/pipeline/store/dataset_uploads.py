@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import asyncio
+import hashlib
 from collections.abc import Collection, Mapping
 from dataclasses import dataclass
 from pathlib import Path, PurePosixPath
 
 from caliper.core.errors import AlreadyExists, InvalidInput
-from caliper.core.keys import digest, files_digest
+from caliper.core.keys import canonical_json, digest, files_digest, text_digest
 from caliper.pipeline.store.changes import Fields, change_json
 from caliper.pipeline.store.dataset_names import (
     NamedDataset,
@@ -119,18 +120,25 @@ class DatasetUpload:
         """Store what has this digest. Raises as `keys` and `admit`, StoreUnavailable or
         StoreFull.
         """
-        keys = self.keys(sha256)
-        if self._admit is not None:
-            await self._admit(sha256, (await asyncio.to_thread(file.stat)).st_size)
-        for key in keys:
+        size = (await asyncio.to_thread(file.stat)).st_size
+        for key in self.keys(sha256):
+            if self._admit is not None:
+                await self._admit(text_digest(key), size)
             await self._store.put(key, file)
         self._put.add(sha256)
+
+    async def _count_listing(self, key: str, listing: Mapping[str, str]) -> None:
+        """Count what an object lists among what the caller stores. Raises what `admit` raises."""
+        if self._admit is not None:
+            # In a thread: a hundred thousand paths.
+            text = await asyncio.to_thread(canonical_json, {key: listing})
+            await self._admit(hashlib.sha256(text).hexdigest(), len(text))
 
     async def finish(self) -> list[str]:
         """Make what was put usable. Returns the digests of what the caller named and has to send.
 
         Raises AlreadyExists if the name, or the path of a medium, stands for other content;
-        InvalidInput for too many media; StoreUnavailable or StoreFull.
+        InvalidInput for too many media; what `admit` raises; StoreUnavailable or StoreFull.
         """
         missing = await self._add_media()
         missing += await self._complete()
@@ -156,6 +164,7 @@ class DatasetUpload:
             return {**fields, "media": media}
 
         if present:
+            await self._count_listing(key, present)
             await change_json(self._store, key, with_present)
         return [each for path, each in new.items() if path not in present]
 
@@ -176,6 +185,7 @@ class DatasetUpload:
                 return missing
             # Before the dataset is there, so that it never belongs to everybody meanwhile.
             await self._ownership.claim(store, dataset_owners(self.digest), place)
+            await self._count_listing(place, keys)
             await write_json(store, place, files=keys, folder=manifest.folder)
         if manifest.name:
             named = NamedDataset(manifest.name, self.digest, manifest.benchmark)

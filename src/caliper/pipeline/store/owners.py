@@ -40,9 +40,14 @@ class Ownership:
 
     @property
     def team(self) -> str:
-        """The team of the present caller, or of the first owner that it acts for."""
-        viewers = self.viewers
-        return viewers[0].owner.team if viewers else DEFAULT_TEAM
+        """The team of the present caller; that of the first owner that an administrator acts for:
+        others do nothing at the cost of another team.
+        """
+        caller = self.caller
+        if caller is not None and not self.is_admin:
+            return caller.team
+        makers = self._makers
+        return makers[0].team if makers else DEFAULT_TEAM
 
     @property
     def is_admin(self) -> bool:

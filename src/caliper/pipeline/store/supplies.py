@@ -32,7 +32,7 @@ from caliper.ports.storage import ObjectStore
 _DIGEST = re.compile(r"[0-9a-f]{64}", re.ASCII)
 _NONE: Mapping[str, Failure] = MappingProxyType({})
 Admit = Callable[[str, int], Awaitable[None]]
-"""Admits content before it is stored, by its digest and size in bytes."""
+"""Admits what is to be stored, by a digest that says what it is, and its size in bytes."""
 _SAFE_NAME = re.compile(r"[A-Za-z0-9_-][A-Za-z0-9._-]{0,199}", re.ASCII)
 
 

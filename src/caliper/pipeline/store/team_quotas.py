@@ -3,7 +3,10 @@
 from __future__ import annotations
 
 import asyncio
+import math
+from collections import defaultdict
 from collections.abc import Callable
+from dataclasses import dataclass, field
 from datetime import UTC, datetime, time, timedelta
 
 from caliper.core.errors import BackendOverloaded
@@ -15,6 +18,19 @@ from caliper.ports.clock import Clock
 from caliper.ports.storage import ObjectStore
 
 _RUNS, _CALLS, _TOKENS, _BYTES = "runs_at_once", "calls_a_day", "tokens_a_day", "bytes_stored"
+
+
+_FRESH = 5.0
+"""Seconds until what other gateways stored for a team is read again: it may be much to list."""
+
+
+@dataclass(eq=False)
+class _Stored:
+    """The bytes that a team stores, as they are known `until` a time."""
+
+    lock: asyncio.Lock = field(default_factory=asyncio.Lock)
+    size: int = 0
+    until: float = -math.inf
 
 
 class TeamQuotas:
@@ -31,7 +47,7 @@ class TeamQuotas:
     ) -> None:
         self._store, self._clock = store, clock
         self._ownership, self._table = ownership, table
-        self._storing = asyncio.Lock()
+        self._stored = defaultdict[str, _Stored](_Stored)
 
     async def admit_run(self, run: str) -> DayQuota | None:
         """Count a run that the caller starts, and return what its team may spend a day.
@@ -44,12 +60,13 @@ class TeamQuotas:
         if quota is not None and (name := quota.reached(await self._spent(team))):
             raise self._refusal(await self._use(team, name))
         most = limits.runs_at_once
-        if most is not None and not await team_use.take_place(self._store, team, run, most):
+        now = self._clock.now()
+        if most is not None and not await team_use.take_place(self._store, team, run, most, now):
             raise self._refusal(await self._use(team, _RUNS))
         return quota
 
     async def admit_bytes(self, digest: str, size: int) -> None:
-        """Count what the caller pushes, before it is stored. `digest` is that of the content.
+        """Count what the caller pushes, before it is stored. The same `digest` counts once.
 
         Raises BackendOverloaded if a limit is reached, StoreUnavailable or StoreFull.
         """
@@ -57,16 +74,20 @@ class TeamQuotas:
         limit = self._table().of(team).bytes_stored
         if limit is None:
             return
+        known = self._stored[team]
         # One by one, so that two do not take the same room.
-        async with self._storing:
-            stored = await team_use.stored_bytes(self._store, team)
-            if digest in stored:
+        async with known.lock:
+            if await team_use.is_stored(self._store, team, digest, size):
                 return
-            used = sum(stored.values())
-            if used + size > limit:
-                use = QuotaUse(team, _BYTES, used, limit, _FREES[_BYTES])
+            now = self._clock.monotonic()
+            if now >= known.until:
+                known.size = await team_use.stored_bytes(self._store, team)
+                known.until = now + _FRESH
+            if known.size + size > limit:
+                use = QuotaUse(team, _BYTES, known.size, limit, _FREES[_BYTES])
                 raise BackendOverloaded(f"{use}; this needs {size:,}")
             await team_use.note_stored(self._store, team, digest, size)
+            known.size += size
 
     async def uses(self) -> list[QuotaUse]:
         """What the teams that the caller may see use of each limit, by team. Raises
@@ -80,9 +101,9 @@ class TeamQuotas:
 
     async def _use(self, team: str, name: str) -> QuotaUse:
         if name == _RUNS:
-            used = await team_use.running_runs(self._store, team)
+            used = await team_use.running_runs(self._store, team, self._clock.now())
         elif name == _BYTES:
-            used = sum((await team_use.stored_bytes(self._store, team)).values())
+            used = await team_use.stored_bytes(self._store, team)
         else:
             spent = await self._spent(team)
             used = spent.calls if name == _CALLS else spent.tokens

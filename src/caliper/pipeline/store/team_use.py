@@ -1,14 +1,17 @@
 """What teams use of an installation, as far as it is limited:
 
-    teams/running/<team>.json                its runs that are not over, as far as was noticed
-    teams/spent/<day>/<team>.<process>.json  the calls and tokens that one process spent for it
-    teams/stored/<team>.<digest>.<bytes>     what it pushed (empty objects)
+    teams/running/team-<team>.json                its runs that are not over, as far as was noticed
+    teams/spent/<day>/team-<team>.<process>.json  the calls and tokens that a process spent for it
+    teams/stored/team-<team>.<digest>.<bytes>     what it pushed (empty objects)
 
-Digests are those of contents, so that what is pushed twice counts once. A process writes all that
-it spent on a day, so that what is written twice counts once.
+Digests say what it is and where it is stored, so that what is pushed twice counts once.
+A process writes all that it spent on a day, so that what is written twice counts once.
 """
 
 from __future__ import annotations
+
+from collections.abc import Mapping
+from datetime import datetime
 
 from caliper.core.errors import InvalidInput, NotFound
 from caliper.core.run import FINAL_STATES
@@ -18,28 +21,37 @@ from caliper.pipeline.store.run_record import read_record
 from caliper.pipeline.store.runs import read_replaceable, read_spec, run_store, write_json
 from caliper.ports.storage import ObjectStore
 
-_RUNNING, _SPENT, _STORED = "teams/running/", "teams/spent/", "teams/stored/"
+_BEGINNING = 300.0
+"""Seconds after which a run is stored, or was not begun."""
+# No part of a key may begin with a dot, as names of teams may.
+_RUNNING, _STORED = "teams/running/team-", "teams/stored/team-"
 
 
-async def running_runs(store: ObjectStore, team: str) -> int:
+def _spent(day: str) -> str:
+    return f"teams/spent/{day}/team-"
+
+
+async def running_runs(store: ObjectStore, team: str, now: datetime) -> int:
     """The number of a team's runs that are not over. Raises StoreUnavailable."""
     runs = _runs(await read_replaceable(store, _running(team)))
-    return len(runs) - len(await _ended(store, runs))
+    return len(runs) - len(await _ended(store, runs, now))
 
 
-async def take_place(store: ObjectStore, team: str, run: str, most: int) -> bool:
-    """Count a run of a team, unless `most` others are not over. Raises StoreUnavailable."""
+async def take_place(store: ObjectStore, team: str, run: str, most: int, now: datetime) -> bool:
+    """Count a run of a team that begins `now`, unless `most` others are not over. Raises
+    StoreUnavailable.
+    """
     known = _runs(await read_replaceable(store, _running(team)))
-    ended = await _ended(store, known) - {run}
+    ended = await _ended(store, known, now) - {run}
     has_place = True
 
     def with_run(fields: Fields) -> Fields:
         nonlocal has_place
         before = _runs(fields)
-        runs = [each for each in before if each not in ended]
+        runs = {each: at for each, at in before.items() if each not in ended}
         has_place = run in runs or len(runs) < most
         if has_place and run not in runs:
-            runs.append(run)
+            runs[run] = now.timestamp()
         return fields if runs == before else {**fields, "runs": runs}
 
     await change_json(store, _running(team), with_run)
@@ -50,20 +62,22 @@ def _running(team: str) -> str:
     return f"{_RUNNING}{team}.json"
 
 
-def _runs(fields: Fields) -> list[str]:
-    return [str(each) for each in fields.get("runs", ())]
+def _runs(fields: Fields) -> dict[str, float]:
+    """When runs took their places, in seconds since 1970."""
+    return {str(run): float(at) for run, at in fields.get("runs", {}).items()}
 
 
-async def _ended(store: ObjectStore, runs: list[str]) -> set[str]:
-    return {run for run in runs if await _is_over(store, run)}
+async def _ended(store: ObjectStore, runs: Mapping[str, float], now: datetime) -> set[str]:
+    begin = now.timestamp() - _BEGINNING
+    return {run for run, at in runs.items() if await _is_over(store, run, is_new=at > begin)}
 
 
-async def _is_over(store: ObjectStore, run: str) -> bool:
-    """Whether a run has ended, or was removed."""
+async def _is_over(store: ObjectStore, run: str, *, is_new: bool) -> bool:
+    """Whether a run has ended, or was removed; a new one may not be stored yet."""
     try:
         spec = await read_spec(store, run)
         if spec is None:
-            return True
+            return not is_new
         record = await read_record(run_store(store, run), spec)
     except (InvalidInput, NotFound):
         return True
@@ -72,7 +86,7 @@ async def _is_over(store: ObjectStore, run: str) -> bool:
 
 async def spent_by_process(store: ObjectStore, team: str, day: str) -> dict[str, Spending]:
     """What each process spent for a team on a day. Raises StoreUnavailable."""
-    prefix, found = f"{_SPENT}{day}/{team}.", dict[str, Spending]()
+    prefix, found = f"{_spent(day)}{team}.", dict[str, Spending]()
     async for key in store.list(prefix):
         process = key.removeprefix(prefix).removesuffix(".json")
         # Another team's name may begin with this one's, and a full stop.
@@ -86,29 +100,36 @@ async def write_spent(
 ) -> None:
     """Write all that a process spent for a team on a day. Raises StoreUnavailable or StoreFull."""
     fields = {"calls": spent.calls, "tokens": spent.tokens}
-    await write_json(store, f"{_SPENT}{day}/{team}.{process}.json", **fields)
+    await write_json(store, f"{_spent(day)}{team}.{process}.json", **fields)
 
 
-async def stored_bytes(store: ObjectStore, team: str) -> dict[str, int]:
-    """The bytes of what a team pushed, by digest. Raises StoreUnavailable."""
-    prefix, found = f"{_STORED}{team}.", dict[str, int]()
+async def stored_bytes(store: ObjectStore, team: str) -> int:
+    """The bytes of what a team pushed. Raises StoreUnavailable."""
+    prefix, total = f"{_STORED}{team}.", 0
     async for key in store.list(prefix):
-        digest, _, size = key.removeprefix(prefix).partition(".")
-        if size.isdecimal():
-            found[digest] = int(size)
-    return found
+        _, _, size = key.removeprefix(prefix).partition(".")
+        # Another team's name may begin with this one's, and a full stop.
+        total += int(size) if size.isdecimal() else 0
+    return total
+
+
+async def is_stored(store: ObjectStore, team: str, digest: str, size: int) -> bool:
+    """Whether it is noted that a team pushed this. Raises StoreUnavailable."""
+    return await store.version(_stored(team, digest, size)) is not None
 
 
 async def note_stored(store: ObjectStore, team: str, digest: str, size: int) -> None:
     """Note that a team pushed so many bytes. Raises StoreUnavailable or StoreFull."""
-    await store.put(f"{_STORED}{team}.{digest}.{size}", b"")
+    await store.put(_stored(team, digest, size), b"")
+
+
+def _stored(team: str, digest: str, size: int) -> str:
+    return f"{_STORED}{team}.{digest}.{size}"
 
 
 async def teams_of(store: ObjectStore, day: str) -> set[str]:
     """The teams that use something on a day. Raises StoreUnavailable."""
     found = {key.removeprefix(_RUNNING).removesuffix(".json") async for key in store.list(_RUNNING)}
-    for prefix, parts in ((f"{_SPENT}{day}/", 2), (_STORED, 2)):
-        found |= {
-            key.removeprefix(prefix).rsplit(".", parts)[0] async for key in store.list(prefix)
-        }
+    for prefix in (_spent(day), _STORED):
+        found |= {key.removeprefix(prefix).rsplit(".", 2)[0] async for key in store.list(prefix)}
     return found
