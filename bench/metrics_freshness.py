@@ -24,7 +24,7 @@ from tempfile import TemporaryDirectory
 
 from prometheus_client import CollectorRegistry, generate_latest
 from rich.console import Console
-from tests.servers.choosing import KAFKA
+from tests.servers.components import KAFKA
 from tests.servers.fetch import Missing
 
 from bench.strict import complain, outlets, report_files

@@ -14,7 +14,7 @@ from tempfile import TemporaryDirectory
 from typing import TYPE_CHECKING
 
 from rich.console import Console
-from tests.fakes import browsing
+from tests.fakes import headless_browser
 
 from bench.synthetic import write_captionqa
 
@@ -39,11 +39,11 @@ _FILTERED = """([field, value]) => new Promise((done) => {
 def main() -> None:
     """Evaluate, and look at the run both ways."""
     console = Console()
-    program = browsing.program()
+    program = headless_browser.program()
     if program is None:
         console.print("view: needs Chromium")
         return
-    with TemporaryDirectory() as name, browsing.chromium(program) as chromium:
+    with TemporaryDirectory() as name, headless_browser.chromium(program) as chromium:
         folder = Path(name)
         _prepare(folder)
         console.print(f"view: {SAMPLES * QUESTIONS:,} questions in Chromium {chromium.version}")

@@ -17,7 +17,7 @@ from tests.fakes.sources import LOOPBACK
 from tests.loopback.sitecustomize import NOTES
 from tests.servers import containers, fetch, order, tiers
 from tests.servers.absent import leave_out
-from tests.servers.choosing import (
+from tests.servers.components import (
     COMPONENTS,
     KAFKA,
     KUBE_API,
@@ -28,9 +28,9 @@ from tests.servers.choosing import (
     VERSITY,
     Component,
 )
+from tests.servers.keeper import shared
 from tests.servers.kube_api import KubeApi
 from tests.servers.process import ServerProcess
-from tests.servers.shared import shared
 from tests.servers.summary import NEEDS, told
 
 from caliper.lazy import lazy_module

@@ -18,7 +18,7 @@ from bench.sequential.questions import (
     drawn,
     questions,
 )
-from caliper.analysis.drawing import BLOCKS
+from caliper.analysis.draw_order import BLOCKS
 from caliper.analysis.sequential.bound import SPREAD, p_value, rare_losses_p
 from caliper.analysis.sequential.check_path import LEAST_DISCORDANT
 from caliper.analysis.sequential.estimate import FOLDS, Population, estimate

@@ -10,7 +10,7 @@ import numpy as np
 from numpy.random import Generator
 from numpy.typing import NDArray
 
-from caliper.analysis.drawing import block_ends
+from caliper.analysis.draw_order import block_ends
 from caliper.analysis.sequential.measure import Measure
 
 ALPHA = 0.05

@@ -13,7 +13,7 @@ from pathlib import Path
 
 from bench.sequential.paths import simulate
 from bench.sequential.questions import ALPHA, Controls, Scenario
-from bench.sequential.recorded import RecordedPair, RedrawnErrors, redraw_pair
+from bench.sequential.recorded_pair import RecordedPair, RedrawnErrors, redraw_pair
 from caliper.analysis.sequential import spent_alpha
 from caliper.analysis.sequential.measure import Measure
 

@@ -11,7 +11,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from tests.servers.access import access_to
-from tests.servers.choosing import KAFKA, MINIO
+from tests.servers.components import KAFKA, MINIO
 from tests.servers.process import ServerProcess, answers, free_ports
 
 from caliper.adapters.remote.channel import Target

@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Any
 
 from tests.fakes.announcing_bucket import TOPIC, announcing_bucket
-from tests.servers.choosing import KAFKA, TRITON
+from tests.servers.components import KAFKA, TRITON
 from tests.servers.triton_server import models_of
 from tritonclient.utils import InferenceServerException
 

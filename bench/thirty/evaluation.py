@@ -22,7 +22,7 @@ from tritonclient.grpc.aio import InferenceServerClient
 
 from bench.thirty.captioner import Quality
 from bench.thirty.questions import ColourQuestions, Judge
-from bench.thirty.unattended import LoopEvent, UnattendedLoop
+from bench.thirty.unattended_loop import LoopEvent, UnattendedLoop
 
 MODEL = "graded"
 SUITE = "thirty"

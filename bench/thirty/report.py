@@ -17,7 +17,7 @@ from dataclasses import asdict
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
-from bench.sequential.recorded import redraw_pair
+from bench.sequential.recorded_pair import redraw_pair
 from bench.sequential.report import print_errors
 from bench.thirty.course import Course, follow, real_servers
 from bench.thirty.questions import RULES_KNOW, ColourQuestions

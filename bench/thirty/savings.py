@@ -13,7 +13,7 @@ from unittest.mock import patch
 
 import numpy as np
 
-from bench.sequential.recorded import RecordedPair
+from bench.sequential.recorded_pair import RecordedPair
 from bench.thirty.captioner import Quality, chance
 from bench.thirty.questions import DOMAINS, ColourQuestions, place_of
 from caliper.analysis.sequential import (
@@ -26,8 +26,8 @@ from caliper.analysis.sequential import (
     draw_order,
 )
 from caliper.analysis.sequential.bound import SPREAD, share_needed
-from caliper.analysis.sequential.known import Scores
-from caliper.local.judged_again import SHARE
+from caliper.analysis.sequential.strata import Scores
+from caliper.local.judge_repeats import SHARE
 
 ALPHA, MARGIN, TASK_MARGIN = 0.05, 0.01, 0.05
 _WITHOUT_REGRESSION = 1e12

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from tests.fakes.labelled import judged
+from tests.fakes.labelled_questions import judged
 
 from caliper.analysis.jackknife import student
 from caliper.analysis.prediction_powered import (

@@ -8,7 +8,7 @@ count of 1,000 has.
 import numpy as np
 import pytest
 import scipy
-from tests.fakes.simulated import (
+from tests.fakes.random_runs import (
     F1,
     PAIRS,
     PICTURES,

@@ -5,8 +5,8 @@ docs/comparing.md has one of the cases beside the intervals of a bootstrap.
 
 import numpy as np
 import pytest
+from tests.fakes.random_runs import at_least
 from tests.fakes.raters import accuracy_of, two_raters
-from tests.fakes.simulated import at_least
 
 from caliper.analysis.agreement import Coefficient, measure_agreement
 

@@ -4,7 +4,7 @@ import math
 
 import numpy as np
 import pytest
-from tests.fakes.simulated import at_least
+from tests.fakes.random_runs import at_least
 
 from caliper.analysis.correlation import estimate_correlation
 

@@ -4,7 +4,7 @@ intervals hold the true value, of one run and of the difference of two.
 
 import numpy as np
 import pytest
-from tests.fakes.simulated import within
+from tests.fakes.random_runs import within
 from tests.fakes.whole_benchmarks import KNOWN, Known
 
 from caliper.analysis.compare import difference

@@ -2,7 +2,7 @@
 
 import numpy as np
 import pytest
-from tests.fakes.simulated import F1, PAIRS, RECALL, at_most, coins, pair, within
+from tests.fakes.random_runs import F1, PAIRS, RECALL, at_most, coins, pair, within
 
 from caliper.analysis.compare import compare, difference
 from caliper.analysis.gate import Check, Decision, GateSide, Policy, gate

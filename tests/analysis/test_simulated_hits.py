@@ -5,7 +5,7 @@
 import numpy as np
 import pytest
 from tests.fakes.few_hits import AVERAGED, Task, coverage, coverage_of_average
-from tests.fakes.simulated import at_least
+from tests.fakes.random_runs import at_least
 
 DRAWS = 200
 

@@ -5,7 +5,7 @@ from collections.abc import Iterator
 
 import numpy as np
 import pytest
-from tests.fakes.simulated import F1, RECALL
+from tests.fakes.random_runs import F1, RECALL
 from tests.fakes.tallies import Row, judged, mean_f1, proportion, tally_of
 
 from caliper.analysis.intervals import estimate, wilson

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 
 import numpy as np
 import pytest
-from tests.fakes.simulated import RECALL, at_least, at_most, side_by_side
+from tests.fakes.random_runs import RECALL, at_least, at_most, side_by_side
 
 from caliper.analysis.compare import difference
 from caliper.analysis.intervals import estimate

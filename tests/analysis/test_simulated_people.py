@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from tests.fakes.labelled import Judged, judged
-from tests.fakes.simulated import at_least
+from tests.fakes.labelled_questions import Judged, judged
+from tests.fakes.random_runs import at_least
 
 from caliper.analysis.prediction_powered import PeopleEstimate, estimate_by_people
 from caliper.analysis.sequential.measure import Measure

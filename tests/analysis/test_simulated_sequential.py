@@ -7,9 +7,9 @@ import pytest
 from bench.sequential.paths import p_values, simulate
 from bench.sequential.questions import ALPHA, SCORES, Controls, Scenario, drawn, questions
 from bench.sequential.report import BASE, ERRORS
-from tests.fakes.simulated import PAIRS, at_most
+from tests.fakes.random_runs import PAIRS, at_most
 
-from caliper.analysis.drawing import BLOCKS, Unit
+from caliper.analysis.draw_order import BLOCKS, Unit
 from caliper.analysis.sequential import (
     Finding,
     KnownScores,

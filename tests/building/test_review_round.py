@@ -1,7 +1,7 @@
 """Where a reviewer stands in a round."""
 
 import pytest
-from tests.fakes.reviewing import CATEGORIES, assessed, review
+from tests.fakes.candidate_reviews import CATEGORIES, assessed, review
 
 from caliper.building.candidates import CandidateDecision
 from caliper.building.review_round import ReviewRound, first_round, second_round

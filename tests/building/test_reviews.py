@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from tests.fakes.reviewing import assessed, candidate, review
+from tests.fakes.candidate_reviews import assessed, candidate, review
 
 from caliper.building.candidates import AssessedCandidate, CandidateDecision
 from caliper.building.captionqa.kind import edit_question

@@ -3,8 +3,8 @@
 from pathlib import Path
 
 import pytest
+from tests.fakes.candidate_reviews import CATEGORIES, assessed, build_directory, candidate, review
 from tests.fakes.command import Command
-from tests.fakes.reviewing import CATEGORIES, assessed, build_directory, candidate, review
 
 from caliper.building.candidates import CandidateDecision
 from caliper.building.reviews import ReviewVerdict

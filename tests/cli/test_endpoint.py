@@ -13,7 +13,7 @@ from tests.fakes import chat_server as fake
 from tests.fakes import chat_trouble, tiny
 from tests.fakes.chat_server import ChatServer, Step
 from tests.fakes.command import Command, Ended, end
-from tests.fakes.numbered import number_asked
+from tests.fakes.numbered_judge import number_asked
 
 RIGHT = fake.answer('{"score": 1, "reason": "so says the server"}')
 IN_FLIGHT = 8

@@ -4,7 +4,7 @@ from pathlib import Path
 from tests.fakes import tiny
 from tests.fakes.chat_server import ChatServer
 from tests.fakes.command import run
-from tests.fakes.seeing import asked_live, asks_letter, seeing
+from tests.fakes.multimodal_checkpoint import asked_live, asks_letter, seeing
 
 from caliper.local.config import config_values
 

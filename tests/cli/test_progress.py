@@ -5,7 +5,7 @@ import pytest
 from tests.fakes import runs
 from tests.fakes.clock import FakeClock
 from tests.fakes.command import Command
-from tests.fakes.examining import FIVE, RIGHT, a_job
+from tests.fakes.examiner_jobs import FIVE, RIGHT, a_job
 from tests.fakes.stores import MemoryStore
 
 from caliper.cli.progress import LOG_SECONDS, ProgressLog

@@ -11,7 +11,7 @@ from tests.fakes import chat_server as fake
 from tests.fakes import tiny
 from tests.fakes.chat_server import ChatServer
 from tests.fakes.command import Command, Ended
-from tests.fakes.decided import judge
+from tests.fakes.decided_runs import judge
 
 SAMPLES = 400
 RUN = ("suite", "run", "suite.yaml", "--watch", "checkpoints", "--once")

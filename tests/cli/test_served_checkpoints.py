@@ -11,10 +11,10 @@ from typing import Any
 import pytest
 import yaml
 from tests.fakes import tiny
+from tests.fakes.checkpoint_server import HOST
 from tests.fakes.clock import PATIENCE
 from tests.fakes.command import Command, end
 from tests.fakes.processes import is_alive, until
-from tests.fakes.serving import HOST
 
 RUN = ("suite", "run", "suite.yaml", "--watch", "checkpoints", "--once")
 STEPS = 2

@@ -4,7 +4,7 @@ from pathlib import Path
 
 import yaml
 from tests.fakes.command import with_runs
-from tests.fakes.stuffing import stuff, stuffed
+from tests.fakes.stuffed_captions import stuff, stuffed
 
 
 def test_a_caption_that_lists_everything_is_not_gated(tmp_path: Path) -> None:

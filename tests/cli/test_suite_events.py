@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 from tests.fakes.command import Command
-from tests.fakes.grpc_serving import serving
+from tests.fakes.loopback_server import serving
 from tests.fakes.suites import checkpoint, suite
 
 from caliper.core.checkpoints import EntryFigure

@@ -4,7 +4,7 @@ from datetime import timedelta
 from pathlib import Path
 
 import pytest
-from tests.fakes.grpc_serving import serving
+from tests.fakes.loopback_server import serving
 from tests.fakes.suites import checkpoint, suite
 
 from caliper.adapters.remote.channel import Target

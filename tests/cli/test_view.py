@@ -16,8 +16,8 @@ import pytest
 from aiohttp.test_utils import TestClient, TestServer
 from aiohttp.web import Application
 from tests.fakes import tiny
-from tests.fakes.browsing import picture
 from tests.fakes.command import Command, end, wait_for
+from tests.fakes.headless_browser import picture
 
 from caliper.local.directory import RunDirectory
 from caliper.local.run_shelf import RunShelf

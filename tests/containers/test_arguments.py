@@ -4,7 +4,7 @@ import subprocess
 import sys
 
 import pytest
-from tests.fakes.grpc_serving import forever, judging, serving
+from tests.fakes.loopback_server import forever, judging, serving
 from tests.fakes.sources import ROOT, python_path
 from tests.servers import containers
 from tests.servers.process import free_ports

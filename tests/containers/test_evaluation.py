@@ -13,10 +13,10 @@ import yaml
 from tests.conftest import serve
 from tests.fakes.chat_server import MODEL, ChatServer
 from tests.fakes.command import Command
-from tests.fakes.contained import SERVICES, Contained
+from tests.fakes.service_containers import SERVICES, Contained
 from tests.fakes.sources import ROOT
 from tests.servers import containers
-from tests.servers.choosing import KAFKA
+from tests.servers.components import KAFKA
 
 # One loop for all: the model of the captioner lives on it.
 pytestmark = [pytest.mark.components("Kafka"), pytest.mark.asyncio(loop_scope="module")]

@@ -10,8 +10,8 @@ import pytest
 from tests.deploy.made import make_secrets
 from tests.deploy.rendering import Rendering, rendered
 from tests.fakes.command import Command
-from tests.fakes.contained import USER
-from tests.fakes.played import Played
+from tests.fakes.played_pods import Played
+from tests.fakes.service_containers import USER
 from tests.fakes.sources import ROOT
 from tests.servers import containers, fetch, guarded_broker, object_server
 from tests.servers.absent import leave_out

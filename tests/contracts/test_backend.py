@@ -8,7 +8,7 @@ from tests.contracts.backend_contract import BackendContract
 from tests.fakes.chat_server import ChatServer
 from tests.fakes.endpoints import FakeEndpoint
 from tests.fakes.sources import ROOT
-from tests.fakes.triton_asking import VLLM, address_of
+from tests.fakes.triton_calls import VLLM, address_of
 
 from caliper.adapters.models.endpoint import parse_endpoints
 from caliper.adapters.models.plugin_endpoint import PluginEndpoint

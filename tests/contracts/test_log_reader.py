@@ -11,7 +11,7 @@ from uuid import uuid4
 
 import pytest
 from tests.fakes.clock import PATIENCE
-from tests.fakes.granted import GrantedStream
+from tests.fakes.granted_services import GrantedStream
 
 from caliper.adapters.streams.kafka import KafkaStream
 from caliper.adapters.streams.kafka_access import KafkaAccess

@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from tests.contracts.store_contract import DeletableStoreContract, StoreContract
 from tests.fakes import runs
 from tests.fakes.clock import FakeClock
-from tests.fakes.counting import CountingStore
+from tests.fakes.counting_store import CountingStore
 from tests.fakes.stores import MemoryStore
 from tests.servers.access import new_bucket, versity_access
 

@@ -11,7 +11,7 @@ from collections.abc import AsyncIterator
 from typing import ClassVar
 
 import pytest
-from tests.fakes.granted import GrantedStream
+from tests.fakes.granted_services import GrantedStream
 from tests.fakes.traffic import (
     PATIENCE,
     by_key,

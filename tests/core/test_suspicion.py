@@ -2,7 +2,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from tests.fakes.long_captions import LONG_CAPTIONS
-from tests.fakes.stuffing import stuffed
+from tests.fakes.stuffed_captions import stuffed
 
 from caliper.benchmarks.capability.tasks import ALTERNATIVES
 from caliper.core import suspicion

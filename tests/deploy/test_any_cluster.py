@@ -12,7 +12,7 @@ from tests.deploy.objects import Object, called
 from tests.deploy.placement import nodes, placed, reasons, until, wanted
 from tests.deploy.rendering import BASE, MANIFESTS, build, rendered
 from tests.servers import kustomize
-from tests.servers.choosing import KUBE_API
+from tests.servers.components import KUBE_API
 from tests.servers.kube_api import KubeApi
 from tests.servers.kube_nodes import Node, add_class, add_local_volumes, add_node, add_volumes
 

@@ -7,7 +7,7 @@ import json
 import pytest
 from tests.deploy.placement import WITHIN, got, nodes, placed, until, wanted
 from tests.deploy.rendering import MANIFESTS
-from tests.servers.choosing import KUBE_API
+from tests.servers.components import KUBE_API
 from tests.servers.kube_api import KubeApi
 from tests.servers.kube_nodes import Node, add_node, add_volumes
 

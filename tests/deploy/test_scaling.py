@@ -7,10 +7,10 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 
 import pytest
-from tests.deploy.calling import parsed
 from tests.deploy.made import RECIPES
 from tests.deploy.objects import COMPONENT, Object, called, environment, of_kind, pods
 from tests.deploy.policies.planting import Change, item
+from tests.deploy.program_calls import parsed
 from tests.deploy.rendering import RENDERINGS, Rendering, rendered
 
 from caliper.adapters.streams.kafka_topics import TOPICS

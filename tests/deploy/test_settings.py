@@ -9,12 +9,12 @@ from collections.abc import Iterator, Sequence
 from pathlib import Path
 
 import pytest
-from tests.deploy import calling
-from tests.deploy.calling import SETTINGS, Called
+from tests.deploy import program_calls
 from tests.deploy.made import RECIPES
 from tests.deploy.mounts import BY_PEOPLE, start
 from tests.deploy.objects import Object, Pod, is_ours, of_kind, pods
 from tests.deploy.policies.planting import Change, container, item, pod
+from tests.deploy.program_calls import SETTINGS, Called
 from tests.deploy.rendering import BASE, PLAIN, RENDERINGS, Rendering, rendered
 
 from caliper.adapters.cluster.grants import (
@@ -66,8 +66,8 @@ def _read(
             given.setenv(name, value)
         settings = read_settings(SETTINGS[started.arguments[0]])
         if isinstance(settings, ClientSettings):
-            return settings, list(calling.of_arguments(started.arguments[1:], settings))
-        return settings, list(calling.of_settings(settings))
+            return settings, list(program_calls.of_arguments(started.arguments[1:], settings))
+        return settings, list(program_calls.of_settings(settings))
 
 
 @_EVERY

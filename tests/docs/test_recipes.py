@@ -21,7 +21,7 @@ from tests.docs.pages import blocks
 from tests.fakes import tiny
 from tests.fakes.clock import PATIENCE
 from tests.fakes.command import Command
-from tests.fakes.forked import PLAIN
+from tests.fakes.process_forks import PLAIN
 from tests.fakes.processes import is_alive, until
 from tests.fakes.suite_folders import states
 

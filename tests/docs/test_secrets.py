@@ -11,7 +11,7 @@ from pathlib import Path
 
 import pytest
 from tests.docs.pages import blocks
-from tests.fakes.bootstrapping import RECIPES, run, settings
+from tests.fakes.bootstrap_process import RECIPES, run, settings
 from tests.fakes.sources import ROOT, python_path
 from tests.servers.kube_api import KubeApi
 

@@ -13,7 +13,7 @@ import pytest
 from tests.docs.pages import blocks
 from tests.fakes.command import Command
 from tests.fakes.sources import ROOT
-from tests.servers.choosing import TRITON
+from tests.servers.components import TRITON
 from tests.servers.process import answers, free_ports
 
 from caliper.adapters.models import triton, triton_embedder

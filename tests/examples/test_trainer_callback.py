@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 from tests.fakes import tiny
-from tests.fakes.grpc_serving import serving
+from tests.fakes.loopback_server import serving
 from tests.fakes.sources import EXAMPLES
 from tests.fakes.suites import suite
 

@@ -11,8 +11,8 @@ from tests.fakes import chat_server as fake
 from tests.fakes import tiny
 from tests.fakes.caption_buckets import MemoryBucket
 from tests.fakes.chat_server import MODEL, ChatServer
+from tests.fakes.checkpoint_server import FakeServer, World
 from tests.fakes.datasets import push_dataset
-from tests.fakes.serving import FakeServer, World
 from tests.fakes.stores import MemoryStore
 from tests.fakes.suite_folders import suite as written
 

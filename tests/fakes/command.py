@@ -16,7 +16,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from tests.fakes.forked import PLAIN, Forked
+from tests.fakes.process_forks import PLAIN, Forked
 from tests.fakes.sources import EXAMPLES
 
 # A command that takes longer than this hangs.

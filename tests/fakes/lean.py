@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import Any
 
 from tests.fakes.command import Ended
-from tests.fakes.forked import PLAIN
+from tests.fakes.process_forks import PLAIN
 
 from caliper.cli.main import run
 from caliper.lazy import EXTRAS

@@ -14,8 +14,8 @@ from typing import NamedTuple
 from urllib.parse import urlsplit
 
 from tests.fakes.chat_server import ChatServer
-from tests.fakes.forked import ForkedServer
 from tests.fakes.installation import alone, over
+from tests.fakes.process_forks import ForkedServer
 from tests.fakes.readiness import Readiness
 from tests.fakes.releases import code
 from tests.fakes.small_runs import local, rows_of, standing

@@ -8,8 +8,8 @@ from types import MappingProxyType
 from typing import Any
 
 import grpc
-from tests.fakes.grpc_serving import bearer, stub_of
 from tests.fakes.installation import listening
+from tests.fakes.loopback_server import bearer, stub_of
 
 from caliper.api.evaluate.v1 import evaluate_pb2 as pb
 from caliper.core.owners import Sharing

@@ -12,7 +12,7 @@ from aiohttp import web
 from tests.fakes import chat_server as fake
 from tests.fakes import tiny
 from tests.fakes.chat_server import ChatServer
-from tests.fakes.decided import checkpoint, in_one_process, judge
+from tests.fakes.decided_runs import checkpoint, in_one_process, judge
 
 from caliper.analysis.gate import Check, Policy
 from caliper.core.run import RunState

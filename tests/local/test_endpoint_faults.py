@@ -15,7 +15,7 @@ from tests.fakes import chat_server as fake
 from tests.fakes import chat_trouble, tiny
 from tests.fakes.bearer import token_for_all
 from tests.fakes.chat_server import ChatServer, Step
-from tests.fakes.numbered import BROKEN, judging
+from tests.fakes.numbered_judge import BROKEN, judging
 
 from caliper.core.errors import ModelChanged
 from caliper.local.config import RunConfig, check_config

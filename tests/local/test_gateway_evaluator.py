@@ -13,7 +13,7 @@ from pydantic import SecretStr
 from tests.fakes import tiny
 from tests.fakes.chat_server import MODEL, REVISION, ChatServer
 from tests.fakes.command import Command
-from tests.fakes.decided import judge
+from tests.fakes.decided_runs import judge
 from tests.fakes.installed_suites import Installed, installed
 from tests.fakes.opinions import steadfast
 from tests.fakes.sources import EXAMPLES

@@ -5,7 +5,7 @@ from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 import pytest
-from tests.fakes.reviewing import assessed, build_directory, candidate, review
+from tests.fakes.candidate_reviews import assessed, build_directory, candidate, review
 
 from caliper.core.errors import InvalidInput, StoreFull
 from caliper.local.review_files import all_reviews, read_review_candidates, review_file

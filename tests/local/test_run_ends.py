@@ -1,6 +1,6 @@
 import pytest
-from tests.fakes.examining import right
-from tests.fakes.staged import ONE, SIZE, Bench
+from tests.fakes.captionqa_stages import ONE, SIZE, Bench
+from tests.fakes.examiner_jobs import right
 
 from caliper.core.errors import ModelChanged, StoreFull
 

@@ -1,5 +1,5 @@
-from tests.fakes.examining import right
-from tests.fakes.staged import ONE, QUESTIONS, SAMPLES, SIZE, Bench, dead
+from tests.fakes.captionqa_stages import ONE, QUESTIONS, SAMPLES, SIZE, Bench, dead
+from tests.fakes.examiner_jobs import right
 
 from caliper.core.errors import BackendOverloaded, BackendUnavailable
 from caliper.core.outcome import Reason, Unscored

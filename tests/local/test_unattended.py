@@ -13,9 +13,9 @@ from typing import Any
 
 import pytest
 from prometheus_client import CollectorRegistry
+from tests.fakes.checkpoint_server import FakeServer, Killed, World
 from tests.fakes.clock import FakeClock, IdleClock, ImmediateExecutor
 from tests.fakes.outboxes import ALL
-from tests.fakes.serving import FakeServer, Killed, World
 from tests.fakes.stores import MemoryStore
 from tests.fakes.suites import FakeEvaluator, checkpoint, suite
 

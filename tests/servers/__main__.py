@@ -10,7 +10,7 @@ import sys
 import time
 
 from tests.servers import broker, compose_spec, containers, fetch, kustomize
-from tests.servers.choosing import COMPONENTS
+from tests.servers.components import COMPONENTS
 
 WANTED = (
     *((f"{component.name} {component.version}", component.fetch) for component in COMPONENTS),

@@ -7,7 +7,7 @@ from collections.abc import Iterator, Sequence
 
 import pytest
 from tests.servers import containers, kustomize
-from tests.servers.choosing import COMPONENTS
+from tests.servers.components import COMPONENTS
 
 NEEDS = "needs"
 """The property of a test's report that names a component."""

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 from tests.servers import composed
-from tests.servers.choosing import KAFKA, MINIO, TRITON
+from tests.servers.components import KAFKA, MINIO, TRITON
 
 DOCKER = """\
 #!/bin/sh

@@ -10,14 +10,14 @@ import pytest
 from tests.fakes.sources import ROOT
 from tests.servers import fetch
 from tests.servers.absent import leave_out
-from tests.servers.choosing import MINIO
+from tests.servers.components import MINIO
 from tests.servers.process import answers
 
 USER = """
 import sys
 from pathlib import Path
-from tests.servers.choosing import MINIO
-from tests.servers.shared import shared
+from tests.servers.components import MINIO
+from tests.servers.keeper import shared
 
 with shared(MINIO, Path(sys.argv[1])) as url:
     print(url, flush=True)

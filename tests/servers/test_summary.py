@@ -9,7 +9,7 @@ from typing import Literal
 
 import pytest
 from tests.servers import containers, kustomize
-from tests.servers.choosing import COMPONENTS, KAFKA, MINIO
+from tests.servers.components import COMPONENTS, KAFKA, MINIO
 from tests.servers.summary import NEEDS, told
 
 Outcome = Literal["passed", "failed", "skipped"]

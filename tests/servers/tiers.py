@@ -8,7 +8,7 @@ from functools import cache
 from pathlib import Path
 
 import pytest
-from tests.servers.choosing import COMPONENTS
+from tests.servers.components import COMPONENTS
 
 LONG = {
     "adapters/hosts/test_endpoint.py": "kills loops, and waits for their leases to end",

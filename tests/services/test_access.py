@@ -16,7 +16,7 @@ from grpc_reflection.v1alpha import reflection_pb2, reflection_pb2_grpc
 from pydantic import SecretStr
 from tests.fakes.certificates import certify
 from tests.fakes.command import Command, end, wait_for
-from tests.fakes.grpc_serving import OPTIONS, TOKENS, serving, token_file
+from tests.fakes.loopback_server import OPTIONS, TOKENS, serving, token_file
 from tests.fakes.methods import PERMITTED, called, methods, path_of
 from tests.fakes.sources import ROOT
 from tests.servers.process import free_ports

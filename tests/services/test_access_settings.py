@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 from tests.fakes.certificates import certify
 from tests.fakes.command import Command, Ended
-from tests.fakes.grpc_serving import TOKENS, token_file
+from tests.fakes.loopback_server import TOKENS, token_file
 from tests.fakes.sources import python_path
 
 _ANSWERS_WITHIN = 60.0

@@ -12,9 +12,9 @@ from aiohttp import web
 from tests.fakes import chat_server as fake
 from tests.fakes.chat_server import ChatServer
 from tests.fakes.clock import AheadClock
-from tests.fakes.counting import CountingStore
+from tests.fakes.counting_store import CountingStore
 from tests.fakes.installation import alone, installation, over
-from tests.fakes.seeing import asked_live, asks_letter, seeing
+from tests.fakes.multimodal_checkpoint import asked_live, asks_letter, seeing
 
 from caliper.adapters.remote.gateway import RemoteGateway
 from caliper.adapters.stores.directory import DirectoryStore

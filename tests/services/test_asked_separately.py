@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest_asyncio
 from tests.fakes.chat_server import ChatServer
-from tests.fakes.seeing import seeing
+from tests.fakes.multimodal_checkpoint import seeing
 from tests.fakes.separate import IN_FLIGHT, STAGES, Ground, Installation
 from tests.fakes.separate import installation as installed
 from tests.fakes.small_runs import example

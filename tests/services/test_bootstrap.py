@@ -11,7 +11,7 @@ from typing import Any
 
 import pytest
 import urllib3
-from tests.fakes.bootstrapping import RECIPES, run, settings, start
+from tests.fakes.bootstrap_process import RECIPES, run, settings, start
 from tests.fakes.sources import ROOT
 from tests.servers.kube_api import KubeApi
 

@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 from tests.fakes.chat_server import ChatServer, answer
-from tests.fakes.counting import CountingStore
+from tests.fakes.counting_store import CountingStore
 from tests.fakes.installation import listening, over
 from tests.fakes.sources import EXAMPLES
 

@@ -9,11 +9,11 @@ import pytest
 import pytest_asyncio
 from tests.fakes.clock import PATIENCE
 from tests.fakes.datasets import push_dataset
-from tests.fakes.grpc_serving import failure, stub_of
 from tests.fakes.installation import alone, listening, over
+from tests.fakes.loopback_server import failure, stub_of
 from tests.fakes.sources import EXAMPLES
-from tests.fakes.stuffing import stuff
-from tests.fakes.stuffing import stuffed as everything_stated
+from tests.fakes.stuffed_captions import stuff
+from tests.fakes.stuffed_captions import stuffed as everything_stated
 
 from caliper.adapters.exports.comparison import comparison_json
 from caliper.adapters.pages.compare import render_comparison

@@ -10,7 +10,7 @@ from tests.fakes import tiny
 from tests.fakes.chat_server import ChatServer
 from tests.fakes.clock import FastClock
 from tests.fakes.command import Command
-from tests.fakes.decided import CHECKS, checkpoint, in_one_process, judge, shown, shown_by_task
+from tests.fakes.decided_runs import CHECKS, checkpoint, in_one_process, judge, shown, shown_by_task
 from tests.fakes.installation import listening, over
 
 from caliper.adapters.remote.channel import Target
@@ -18,7 +18,7 @@ from caliper.adapters.remote.gateway import RemoteGateway
 from caliper.adapters.stores.directory import DirectoryStore
 from caliper.analysis.gate import Decision, Policy
 from caliper.core.run import RunState
-from caliper.local.judged_again import SHARE, place_again
+from caliper.local.judge_repeats import SHARE, place_again
 from caliper.local.submission import send
 from caliper.pipeline.aggregation.look_findings import decision_of
 from caliper.pipeline.aggregation.sequential import SequentialPlan

@@ -3,7 +3,7 @@
 from pathlib import Path
 
 from tests.fakes.chat_server import ChatServer
-from tests.fakes.decided import (
+from tests.fakes.decided_runs import (
     CHECKS,
     SAMPLES,
     checkpoint,

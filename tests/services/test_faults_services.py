@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 from aiohttp import web
 from tests.fakes.chat_server import ChatServer
-from tests.fakes.frozen import planning
+from tests.fakes.frozen_gateway import planning
 from tests.fakes.opinions import steadfast
 from tests.fakes.separate import AGAIN, ENDS_WITHIN, STAGES, Installation
 from tests.fakes.small_runs import example

@@ -6,8 +6,8 @@ from pathlib import Path
 
 from pydantic import SecretStr
 from tests.fakes.chat_server import ChatServer, answer
-from tests.fakes.decided import CHECKS, checkpoint, judge
-from tests.fakes.granted import GrantedServices
+from tests.fakes.decided_runs import CHECKS, checkpoint, judge
+from tests.fakes.granted_services import GrantedServices
 from tests.fakes.installation import listening, over
 from tests.fakes.small_runs import example, rows_of
 

@@ -5,8 +5,8 @@ import json
 from collections.abc import AsyncIterator
 
 import pytest_asyncio
+from tests.fakes.call_meter import Meter
 from tests.fakes.chat_server import ChatServer
-from tests.fakes.metered import Meter
 from tests.fakes.separate import ENDS_WITHIN, STAGES, Ground, Installation
 from tests.fakes.separate import installation as installed
 from tests.fakes.small_runs import example

@@ -12,7 +12,7 @@ from pathlib import Path
 
 from tests.deploy.dashboards import Asked, queries, variables
 from tests.deploy.prometheus import Prometheus, substituted
-from tests.fakes.observed import (
+from tests.fakes.observed_ground import (
     CHECKPOINTS,
     ObservedGround,
     checkpoint,

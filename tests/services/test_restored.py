@@ -11,9 +11,9 @@ from dataclasses import replace
 from pathlib import Path
 
 import pytest
+from tests.fakes.call_meter import Meter
 from tests.fakes.chat_server import ChatServer
 from tests.fakes.kafka_streams import records
-from tests.fakes.metered import Meter
 from tests.fakes.separate import (
     AGAIN,
     ENDS_WITHIN,

@@ -11,10 +11,10 @@ from dataclasses import replace
 from pathlib import Path
 
 import pytest
+from tests.fakes.call_meter import Meter
 from tests.fakes.chat_server import ChatServer
-from tests.fakes.forked import ForkedServer
 from tests.fakes.groups import members
-from tests.fakes.metered import Meter
+from tests.fakes.process_forks import ForkedServer
 from tests.fakes.releases import THIS, Release, code, previous
 from tests.fakes.separate import AGAIN, IN_FLIGHT, STAGES, Ground, Installation
 from tests.fakes.separate import installation as installed

@@ -6,11 +6,11 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 
 import pytest
+from tests.fakes.call_meter import Meter
 from tests.fakes.chat_server import ChatServer
 from tests.fakes.clock import PATIENCE, AheadClock
 from tests.fakes.command import Command
 from tests.fakes.installation import installation, listening, over
-from tests.fakes.metered import Meter
 from tests.fakes.sources import EXAMPLES
 
 from caliper.adapters.remote.gateway import RemoteGateway

@@ -7,7 +7,7 @@ from typing import Any
 import grpc
 import pytest
 from PIL import Image
-from tests.fakes.grpc_serving import calling, failure, refusal, stub_of
+from tests.fakes.loopback_server import calling, failure, refusal, stub_of
 from tests.fakes.models import ScriptedModel
 from tests.fakes.stores import MemoryStore
 

@@ -8,7 +8,7 @@ import grpc
 import pytest
 from tests.fakes.clock import FakeClock
 from tests.fakes.datasets import push_dataset
-from tests.fakes.grpc_serving import bearer, failure, stub_of
+from tests.fakes.loopback_server import bearer, failure, stub_of
 from tests.fakes.sources import EXAMPLES
 from tests.fakes.stores import MemoryStore
 from tests.fakes.teams import CALLERS, dataset, gateway, push, sha256_of, started

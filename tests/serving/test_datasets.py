@@ -16,12 +16,12 @@ import grpc
 import grpc_tools
 import pytest
 from grpc_tools import protoc
-from tests.fakes.grpc_serving import failure, refusal, stub_of
 from tests.fakes.installation import listening
+from tests.fakes.loopback_server import failure, refusal, stub_of
 from tests.fakes.sources import EXAMPLES
 from tests.fakes.stores import MemoryStore
 
-from caliper.adapters.remote import dataset_sending
+from caliper.adapters.remote import dataset_push
 from caliper.adapters.remote.channel import Target
 from caliper.adapters.remote.gateway import RemoteGateway
 from caliper.api.evaluate.v1 import evaluate_pb2 as pb
@@ -157,7 +157,7 @@ async def test_what_is_there_is_not_asked_for(stub: Any, store: MemoryStore) -> 
 async def test_a_push_may_take_several_calls(
     address: str, store: MemoryStore, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(dataset_sending, "_BATCH", 1)
+    monkeypatch.setattr(dataset_push, "_BATCH", 1)
     parcel = parcel_at("capability", EXAMPLES / "capability", EXAMPLES / "media")
     async with RemoteGateway(Target(address)) as gateway:
         sizes: list[int] = []

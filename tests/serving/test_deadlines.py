@@ -9,8 +9,8 @@ import grpc
 import pytest
 from tests.fakes import runs
 from tests.fakes.datasets import push_dataset
-from tests.fakes.grpc_serving import failure, forever, serving, stub_of
 from tests.fakes.installation import listening
+from tests.fakes.loopback_server import failure, forever, serving, stub_of
 
 from caliper.adapters.remote.channel import Target
 from caliper.adapters.remote.stages import RemoteScores, RemoteStages

@@ -7,7 +7,7 @@ from typing import Any
 
 import grpc
 import pytest
-from tests.fakes.grpc_serving import (
+from tests.fakes.loopback_server import (
     OPTIONS,
     TOKENS,
     bearer,

@@ -6,8 +6,8 @@ import grpc
 import pytest
 from google.protobuf.message import Message
 from tests.fakes.datasets import push_dataset
-from tests.fakes.grpc_serving import failure, refusal, stub_of
 from tests.fakes.installation import listening
+from tests.fakes.loopback_server import failure, refusal, stub_of
 from tests.fakes.sources import EXAMPLES
 
 from caliper.adapters.stores.directory import DirectoryStore

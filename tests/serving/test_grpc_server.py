@@ -7,7 +7,7 @@ import pytest
 from grpc_health.v1 import health_pb2, health_pb2_grpc
 from grpc_reflection.v1alpha import reflection_pb2, reflection_pb2_grpc
 from tests.fakes.certificates import certify
-from tests.fakes.grpc_serving import (
+from tests.fakes.loopback_server import (
     LOOPBACK,
     OPTIONS,
     TOKENS,

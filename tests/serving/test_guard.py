@@ -10,7 +10,7 @@ import grpc
 import pytest
 from google.rpc.error_details_pb2 import BadRequest, RetryInfo
 from grpc_status import rpc_status
-from tests.fakes.grpc_serving import (
+from tests.fakes.loopback_server import (
     OPTIONS,
     TOKENS,
     bearer,

@@ -6,7 +6,7 @@ from typing import Any
 import grpc
 import pytest
 from grpc_health.v1 import health_pb2, health_pb2_grpc
-from tests.fakes.grpc_serving import OPTIONS, code_of, forever, judging, serving
+from tests.fakes.loopback_server import OPTIONS, code_of, forever, judging, serving
 
 SERVING = health_pb2.HealthCheckResponse.SERVING
 NOT_SERVING = health_pb2.HealthCheckResponse.NOT_SERVING

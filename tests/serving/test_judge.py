@@ -3,7 +3,7 @@ from typing import Any
 
 import grpc
 import pytest
-from tests.fakes.grpc_serving import calling, failure, refusal, stub_of
+from tests.fakes.loopback_server import calling, failure, refusal, stub_of
 
 from caliper.adapters.wire.outcomes import decode_verdict
 from caliper.adapters.wire.specs import decode_identity

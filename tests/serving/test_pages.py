@@ -7,8 +7,8 @@ from typing import Any
 
 import pytest
 from tests.fakes.evaluations import SIZE, verdict
+from tests.fakes.gateway_pages import Watched, watched
 from tests.fakes.runs import Planned
-from tests.fakes.watched import Watched, watched
 
 from caliper.core.keys import canonical_json
 from caliper.core.outcome import Evidence, Verdict

@@ -3,7 +3,7 @@ from collections.abc import AsyncIterator
 from typing import Any
 
 import pytest
-from tests.fakes.grpc_serving import calling, refusal, stub_of
+from tests.fakes.loopback_server import calling, refusal, stub_of
 
 from caliper.adapters.wire.outcomes import decode_verdict
 from caliper.adapters.wire.specs import decode_identity

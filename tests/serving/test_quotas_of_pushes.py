@@ -9,7 +9,7 @@ from tests.fakes.clock import FakeClock
 from tests.fakes.stores import MemoryStore
 from tests.fakes.teams import dataset, sha256_of
 
-from caliper.adapters.remote.dataset_sending import Parts, send_dataset
+from caliper.adapters.remote.dataset_push import Parts, send_dataset
 from caliper.api.evaluate.v1 import evaluate_pb2 as pb
 from caliper.core.errors import BackendOverloaded, BackendUnavailable
 from caliper.core.owners import Owner, Viewer

@@ -10,8 +10,8 @@ from typing import Any
 
 import aiohttp
 import pytest
+from tests.fakes.candidate_reviews import CATEGORIES, assessed, review
 from tests.fakes.review_browsers import Reviewer, reviewing
-from tests.fakes.reviewing import CATEGORIES, assessed, review
 
 from caliper.benchmarks.capability.tasks import TASKS
 from caliper.building.candidates import AssessedCandidate, CandidateDecision

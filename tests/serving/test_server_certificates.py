@@ -8,7 +8,7 @@ from pathlib import Path
 import grpc
 import pytest
 from pydantic import SecretStr
-from tests.fakes.grpc_serving import (
+from tests.fakes.loopback_server import (
     OPTIONS,
     TOKENS,
     bearer,

@@ -6,7 +6,7 @@ from typing import Any
 
 import grpc
 import pytest
-from tests.fakes.grpc_serving import bearer, refusal, stub_of
+from tests.fakes.loopback_server import bearer, refusal, stub_of
 from tests.fakes.sources import EXAMPLES
 from tests.fakes.stores import MemoryStore
 from tests.fakes.suites import suite

@@ -7,7 +7,7 @@ from typing import Any
 
 import grpc
 import pytest
-from tests.fakes.grpc_serving import calling, failure, refusal, serving, stub_of
+from tests.fakes.loopback_server import calling, failure, refusal, serving, stub_of
 from tests.fakes.suites import checkpoint, suite
 
 from caliper.adapters.remote.channel import Target

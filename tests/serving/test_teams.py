@@ -7,7 +7,7 @@ from typing import Any
 import grpc
 from google.protobuf.message_factory import GetMessageClass
 from tests.fakes.datasets import push_dataset
-from tests.fakes.grpc_serving import bearer, refusal, stub_of
+from tests.fakes.loopback_server import bearer, refusal, stub_of
 from tests.fakes.methods import methods, path_of
 from tests.fakes.sources import EXAMPLES
 from tests.fakes.teams import CALLERS, gateway, pushed

@@ -3,7 +3,7 @@ import os
 from pathlib import Path
 
 import pytest
-from tests.fakes.grpc_serving import TOKENS, token_file, token_lines
+from tests.fakes.loopback_server import TOKENS, token_file, token_lines
 
 from caliper.core.errors import InvalidInput
 from caliper.serving.tokens import Caller, Role, TokenFile

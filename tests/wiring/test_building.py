@@ -5,7 +5,7 @@ from dataclasses import replace
 
 from tests.fakes import runs
 from tests.fakes.clock import FakeClock
-from tests.fakes.examining import PACK, a_job, right
+from tests.fakes.examiner_jobs import PACK, a_job, right
 from tests.fakes.models import HeldModel
 from tests.fakes.stores import MemoryStore
 

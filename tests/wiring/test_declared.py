@@ -7,14 +7,14 @@ from tests.fakes.plugin import declare, find_in
 from tests.fakes.results import results
 
 from caliper.core.errors import CaliperError, FunctionFailed, InvalidInput
-from caliper.local.data_fetching import fetch_path
+from caliper.local.data_fetch import fetch_path
 from caliper.wiring.data_sources import DATASETS, data_name
 from caliper.wiring.export_sinks import SINKS, check_target, put_results, sink_names
 
 
 @pytest.fixture(autouse=True)
 def _a_package(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    sink, source = "tests.fakes.declared:NotingSink", "tests.fakes.declared:ShelfSource"
+    sink, source = "tests.fakes.plugin_parts:NotingSink", "tests.fakes.plugin_parts:ShelfSource"
     groups = {
         "caliper.sinks": {"note": sink, "csv": sink, "broken": "nowhere:x"},
         "caliper.datasets": {"my_shelf": source, "hf": source, "broken": "nowhere:x"},

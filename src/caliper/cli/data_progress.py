@@ -20,7 +20,7 @@ from rich.progress import (
 
 from caliper.cli.console import ERR
 from caliper.local.config import RunConfig
-from caliper.local.data_fetching import FetchWatcher, fetch_data, fetch_path
+from caliper.local.data_fetch import FetchWatcher, fetch_data, fetch_path
 
 _Result = TypeVar("_Result")
 

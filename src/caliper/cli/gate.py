@@ -24,7 +24,7 @@ from caliper.cli.tables import text_table
 from caliper.core.errors import InvalidInput
 from caliper.local.gate_results import compared_gate, decided_gate
 from caliper.local.policy import read_policy
-from caliper.pipeline.comparing.gating import GATE_REQUEST
+from caliper.pipeline.comparing.gate_decision import GATE_REQUEST
 
 _HELP = "A run directory, name below runs/, or run id."
 Base = Annotated[str, typer.Argument(metavar="BASE", help=_HELP)]

@@ -10,7 +10,7 @@ from rich.markup import escape
 
 from caliper.analysis.gate import Policy
 from caliper.analysis.sequential import REDRAWS
-from caliper.analysis.sequential.known import DRIFT_LEVEL
+from caliper.analysis.sequential.strata import DRIFT_LEVEL
 from caliper.cli.console import OUT, write_json
 from caliper.cli.exits import Exit
 from caliper.cli.tables import text_table

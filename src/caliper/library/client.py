@@ -23,7 +23,7 @@ from caliper.local.boards import boards_of, check_columns
 from caliper.local.comparison import judge_drift, open_comparison
 from caliper.local.config import RunConfig
 from caliper.local.coroutine_runner import blocking
-from caliper.local.data_fetching import UNWATCHED, fetch_data
+from caliper.local.data_fetch import UNWATCHED, fetch_data
 from caliper.local.directory import RunDirectory, find_run
 from caliper.local.entrants import entrants
 from caliper.local.estimate import estimate
@@ -32,7 +32,7 @@ from caliper.local.policy import check_policy, read_policy
 from caliper.local.run import evaluate_config
 from caliper.local.setup import RunSetup, prepare
 from caliper.pipeline.comparing.comparison import Comparison, ComparisonRequest
-from caliper.pipeline.comparing.gating import GATE_REQUEST
+from caliper.pipeline.comparing.gate_decision import GATE_REQUEST
 from caliper.ports.watcher import Watcher
 from caliper.wiring.clock import SystemClock
 from caliper.wiring.settings import access, decoders

@@ -14,7 +14,7 @@ from caliper.core.outcome import RETRYABLE, Reason, Unscored
 from caliper.core.question import Failure, Item
 from caliper.core.run import RunSpec
 from caliper.core.terms import Terms
-from caliper.local.caption_writing import CaptionStream, write_captions
+from caliper.local.caption_writer import CaptionStream, write_captions
 from caliper.pipeline.planning.planner import affordable_end, calls_of
 from caliper.pipeline.planning.publisher import JobMessage, RunJobs, jobs
 from caliper.pipeline.store.disk_spill import SpilledTexts

@@ -19,7 +19,7 @@ from caliper.core.preparation import Preparation
 from caliper.core.report import Report
 from caliper.core.run import WHOLE_STATES, BenchmarkSpec, RunSpec, RunState
 from caliper.lazy import check_library
-from caliper.local.caption_writing import CaptionWriting
+from caliper.local.caption_writer import CaptionWriting
 from caliper.local.checks import warnings
 from caliper.local.config import config_record
 from caliper.local.directory import RunDirectory

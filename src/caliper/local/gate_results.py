@@ -10,10 +10,10 @@ from caliper.core.errors import NotComparable
 from caliper.core.run import RunSpec, RunState
 from caliper.local.directory import find_run
 from caliper.local.installation import open_gateway
-from caliper.local.judged_again import plan_by_policy
+from caliper.local.judge_repeats import plan_by_policy
 from caliper.pipeline.aggregation.look_findings import gate_result
 from caliper.pipeline.comparing.comparison import Comparison
-from caliper.pipeline.comparing.gating import gate_comparison
+from caliper.pipeline.comparing.gate_decision import gate_comparison
 
 Gated = tuple[tuple[str, ...], GateResult]
 """The names of base and candidate, and the result."""

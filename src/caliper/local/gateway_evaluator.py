@@ -18,7 +18,7 @@ from caliper.core.spending import Spending
 from caliper.core.suites import Suite
 from caliper.local.checkpoint_requests import CheckpointRequest, CheckpointRequests
 from caliper.local.installation_requests import benchmark_request, check_installed
-from caliper.local.judged_again import share_again
+from caliper.local.judge_repeats import share_again
 from caliper.local.patient_gateway import CANCELLATION_PATIENCE, PatientGateway
 from caliper.local.request import run_request
 from caliper.local.run_costs import RunCosts
@@ -27,7 +27,7 @@ from caliper.pipeline.aggregation.known_questions import is_deterministic
 from caliper.pipeline.aggregation.sequential import SequentialPlan, stored_captions
 from caliper.pipeline.comparing.comparer import Comparer
 from caliper.pipeline.comparing.comparison import Comparison
-from caliper.pipeline.comparing.gating import GATE_REQUEST
+from caliper.pipeline.comparing.gate_decision import GATE_REQUEST
 from caliper.pipeline.ledger.runs import StoredRun
 from caliper.pipeline.planning.resolution import EvaluationRequest
 from caliper.pipeline.store.owners import caption_owners, run_owners, share, suite_owners

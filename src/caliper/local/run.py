@@ -17,7 +17,7 @@ from caliper.adapters.models.cost import Cost
 from caliper.core.errors import BackendError
 from caliper.core.report import Report
 from caliper.local.config import RunConfig
-from caliper.local.data_fetching import UNWATCHED, FetchWatcher, fetch_data
+from caliper.local.data_fetch import UNWATCHED, FetchWatcher, fetch_data
 from caliper.local.directory import RunDirectory
 from caliper.local.engine import LocalRun
 from caliper.local.exports import export_directory

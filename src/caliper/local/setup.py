@@ -18,7 +18,7 @@ from caliper.core.question import Source
 from caliper.core.run import RunSpec, check_name
 from caliper.local.benchmark_config import BenchmarkConfig
 from caliper.local.config import RunConfig
-from caliper.local.data_fetching import fetch_data
+from caliper.local.data_fetch import fetch_data
 from caliper.local.request import part_request, run_request
 from caliper.local.supplied_captions import supplied_captions
 from caliper.local.supplies import FileSupplies

@@ -22,7 +22,7 @@ from caliper.core.run import check_name
 from caliper.core.suites import Suite
 from caliper.local.benchmark_config import BenchmarkConfig
 from caliper.local.config import RunConfig, check_config, is_installed
-from caliper.local.data_fetching import fetch_data
+from caliper.local.data_fetch import fetch_data
 from caliper.local.installation_requests import check_installed
 from caliper.local.request import part_request, run_request
 from caliper.local.setup import open_sources

@@ -25,7 +25,7 @@ from caliper.core.errors import InvalidInput
 from caliper.core.keys import canonical_json, digest, run_id
 from caliper.core.suites import Baseline, Suite
 from caliper.local.config import RunConfig, check_config, is_installed, relative_to
-from caliper.local.data_fetching import fetch_now, named_values
+from caliper.local.data_fetch import fetch_now, named_values
 from caliper.local.notify import NotifyTarget, stored_targets
 from caliper.local.policy import check_policy
 from caliper.local.serving_config import ENDPOINT_FIELDS, ServeConfig, suite_serving

@@ -20,7 +20,7 @@ from caliper.local.suite_config import suite_policy
 from caliper.pipeline.aggregation.look_findings import decision_of, describe, finding_json
 from caliper.pipeline.aggregation.sequential import SequentialPlan
 from caliper.pipeline.comparing.comparison import Comparison
-from caliper.pipeline.comparing.gating import gate_comparison
+from caliper.pipeline.comparing.gate_decision import gate_comparison
 from caliper.pipeline.ledger.runs import StoredRun
 from caliper.pipeline.suites.accounts import SuiteAccounts
 from caliper.pipeline.suites.baselines import BaselineChoice

@@ -22,7 +22,7 @@ from caliper.local.claim_watcher import ClaimWatcher
 from caliper.local.config import RunConfig, check_config
 from caliper.local.directory import DEFAULT_ROOT, RunDirectory
 from caliper.local.exports import export_directory
-from caliper.local.judged_again import config_again
+from caliper.local.judge_repeats import config_again
 from caliper.local.run import RunResult, evaluate, run_directory
 from caliper.local.run_costs import check_prices
 from caliper.local.run_removal import remove_run
@@ -34,7 +34,7 @@ from caliper.local.suite_decisions import EvaluatedRun, decide, decide_by_look, 
 from caliper.pipeline.aggregation.known_questions import is_deterministic
 from caliper.pipeline.aggregation.sequential import SequentialPlan
 from caliper.pipeline.comparing.comparison import Comparison, compare_runs
-from caliper.pipeline.comparing.gating import GATE_REQUEST
+from caliper.pipeline.comparing.gate_decision import GATE_REQUEST
 from caliper.pipeline.suites.accounts import SuiteAccounts
 from caliper.pipeline.suites.baselines import BaselineChoice, best_entry
 from caliper.pipeline.suites.claims import EntryClaim

@@ -10,8 +10,8 @@ from dataclasses import dataclass
 from caliper.adapters.wire.comparisons import decode_comparison_request, encode_comparison
 from caliper.adapters.wire.evaluations import decode_evaluation_request, encode_evaluation
 from caliper.adapters.wire.fields import encode_fields
-from caliper.adapters.wire.judging import decode_policy, encode_look
 from caliper.adapters.wire.outcomes import encode_row
+from caliper.adapters.wire.stop_criteria import decode_policy, encode_look
 from caliper.adapters.wire.text import from_wire
 from caliper.api.evaluate.v1 import evaluate_pb2 as pb
 from caliper.pipeline.aggregation.looks import Looks

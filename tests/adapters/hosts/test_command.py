@@ -11,7 +11,7 @@ from typing import Any
 
 import aiohttp
 import pytest
-from tests.fakes.serving import HOST
+from tests.fakes.checkpoint_server import HOST
 from tests.fakes.suites import checkpoint
 
 from caliper.adapters.hosts import process_group

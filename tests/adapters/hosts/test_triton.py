@@ -15,7 +15,7 @@ from tests.fakes import tiny
 from tests.fakes.chat_server import ChatServer
 from tests.fakes.command import Command, end
 from tests.fakes.suites import checkpoint
-from tests.fakes.triton_asking import ask, model_at, unload
+from tests.fakes.triton_calls import ask, model_at, unload
 from tests.servers.process import ServerProcess
 from tests.servers.triton_server import models_of, put_back
 from tritonclient.grpc.aio import InferenceServerClient

@@ -8,7 +8,7 @@ import pytest
 from tests.fakes.clock import FakeClock
 from tests.fakes.embedders import FakeEmbedder
 from tests.fakes.telemetry import RecordedTelemetry
-from tests.fakes.triton_asking import unload
+from tests.fakes.triton_calls import unload
 from tests.servers.process import ServerProcess
 from tests.servers.triton_server import put_back
 

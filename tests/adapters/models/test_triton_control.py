@@ -5,7 +5,7 @@ import shutil
 from collections.abc import Iterator
 
 import pytest
-from tests.fakes.triton_asking import VLLM, ask, client_of, model_at, unload
+from tests.fakes.triton_calls import VLLM, ask, client_of, model_at, unload
 from tests.servers.process import ServerProcess
 from tests.servers.triton_server import change_checkpoint, models_of, put_back
 

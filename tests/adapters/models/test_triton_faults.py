@@ -3,7 +3,7 @@
 import asyncio
 
 import pytest
-from tests.fakes.triton_asking import VLLM, address_of, ask, client_of, model_at
+from tests.fakes.triton_calls import VLLM, address_of, ask, client_of, model_at
 from tests.servers.process import free_ports
 
 from caliper.adapters.models.triton import TritonModel

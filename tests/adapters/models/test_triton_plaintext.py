@@ -2,7 +2,7 @@
 
 import pytest
 from pydantic import SecretStr
-from tests.fakes.grpc_serving import serving
+from tests.fakes.loopback_server import serving
 from tests.servers.process import free_ports
 
 from caliper.adapters.models.triton_address import TritonAddress

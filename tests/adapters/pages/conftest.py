@@ -4,7 +4,7 @@ from collections.abc import Iterator
 
 import pytest
 from playwright.sync_api import Browser
-from tests.fakes import browsing
+from tests.fakes import headless_browser
 from tests.servers.absent import leave_out
 
 
@@ -12,8 +12,8 @@ from tests.servers.absent import leave_out
 @pytest.fixture(scope="module")
 def chromium() -> Iterator[Browser]:
     """Headless Chromium. Skips without one; fails instead where CI promises to have it."""
-    path = browsing.program()
+    path = headless_browser.program()
     if path is None:
         leave_out("Chromium", "install it (Debian: apt-get install chromium)")
-    with browsing.chromium(path) as browser:
+    with headless_browser.chromium(path) as browser:
         yield browser

@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 from playwright.sync_api import Browser, Page, expect
 from tests.fakes import comparisons
-from tests.fakes.browsing import looking, picture
+from tests.fakes.headless_browser import looking, picture
 
 from caliper.adapters.files import write_text
 from caliper.adapters.pages.compare import render_comparison

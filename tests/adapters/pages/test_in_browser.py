@@ -9,7 +9,7 @@ from xml.etree import ElementTree as ET
 import pytest
 from playwright.sync_api import Browser, Page, expect
 from tests.fakes import reports
-from tests.fakes.browsing import looking, picture
+from tests.fakes.headless_browser import looking, picture
 
 from caliper.adapters.files import write_text
 from caliper.adapters.pages.render import render_report

@@ -6,8 +6,8 @@ from collections.abc import Callable, Iterator
 
 import pytest
 from playwright.sync_api import Browser, Page, expect
-from tests.fakes.browsing import looking
 from tests.fakes.command import Command, end, wait_for
+from tests.fakes.headless_browser import looking
 from tests.fakes.sources import EXAMPLES
 
 pytestmark = [pytest.mark.browser, pytest.mark.components("Chromium")]

@@ -8,9 +8,9 @@ from contextlib import contextmanager
 import pytest
 from PIL import Image
 from playwright.sync_api import Browser, Page, expect
-from tests.fakes.browsing import Look, looking
+from tests.fakes.candidate_reviews import assessed, build_directory
 from tests.fakes.command import Command, end, wait_for
-from tests.fakes.reviewing import assessed, build_directory
+from tests.fakes.headless_browser import Look, looking
 
 pytestmark = [pytest.mark.browser, pytest.mark.components("Chromium")]
 

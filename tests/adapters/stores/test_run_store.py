@@ -14,7 +14,7 @@ from caliper.core.keys import canonical_json
 from caliper.core.outcome import Scored, Verdict
 from caliper.core.run import RunSpec
 from caliper.pipeline.ledger.verdict_log import SegmentCache, StoreLog
-from caliper.pipeline.store.unpacking import MOST_UNPACKED
+from caliper.pipeline.store.decompression import MOST_UNPACKED
 
 SPEC, ANOTHER = runs.spec(name="ours"), runs.spec(name="theirs")
 OWN = f"runs/{SPEC.run_id}"

@@ -13,7 +13,7 @@ from caliper.adapters.wire.evaluations import (
     encode_evaluation_request,
     encode_run_scores,
 )
-from caliper.adapters.wire.judging import decode_criterion, decode_look, encode_look
+from caliper.adapters.wire.stop_criteria import decode_criterion, decode_look, encode_look
 from caliper.analysis.gate import Check, Policy, Tier
 from caliper.analysis.sequential import CheckLook, Finding, Look
 from caliper.api.aggregator.v1 import aggregator_pb2

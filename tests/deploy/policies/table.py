@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
 
 from tests.deploy.objects import Object
-from tests.deploy.policies import cluster, containers, lasting, metrics, network, secrets
+from tests.deploy.policies import availability, cluster, containers, metrics, network, secrets
 
 
 @dataclass(frozen=True)
@@ -66,15 +66,15 @@ RULES = (
     Rule("What can be written has a bound.", containers.writes_are_bounded),
     Rule("Services do not become variables.", containers.no_service_links),
     Rule("Images are pinned, ours to this version.", containers.pinned_images),
-    Rule("Every lasting container is probed; ours at the health port.", lasting.probes),
-    Rule("A pod has longer to end than it drains.", lasting.ends_after_draining),
-    Rule("Disruptions are bounded, and no drain waits for ever.", lasting.disruption_budgets),
-    Rule("A first rollout waits for weights.", lasting.rollouts_wait_for_weights),
-    Rule("Replicas are spread.", lasting.topology_spread),
-    Rule("No two brokers share a node.", lasting.brokers_apart),
-    Rule("What mounts one volume can meet on one node.", lasting.mounts_meet),
-    Rule("There is one aggregator, at any time.", lasting.one_aggregator),
-    Rule("Jobs leave when they are done.", lasting.jobs_leave),
+    Rule("Every lasting container is probed; ours at the health port.", availability.probes),
+    Rule("A pod has longer to end than it drains.", availability.ends_after_draining),
+    Rule("Disruptions are bounded, and no drain waits for ever.", availability.disruption_budgets),
+    Rule("A first rollout waits for weights.", availability.rollouts_wait_for_weights),
+    Rule("Replicas are spread.", availability.topology_spread),
+    Rule("No two brokers share a node.", availability.brokers_apart),
+    Rule("What mounts one volume can meet on one node.", availability.mounts_meet),
+    Rule("There is one aggregator, at any time.", availability.one_aggregator),
+    Rule("Jobs leave when they are done.", availability.jobs_leave),
     Rule("What no policy names is closed.", network.default_deny),
     Rule("A policy names whom it lets where.", network.policies_say_whom_and_where),
     Rule(

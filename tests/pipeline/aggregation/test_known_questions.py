@@ -9,7 +9,7 @@ from tests.fakes.evaluations import SIZE, stored_run, verdict
 from tests.fakes.stores import MemoryStore
 
 from caliper.adapters.models.lexical import LexicalAnswerer
-from caliper.analysis.drawing import Unit
+from caliper.analysis.draw_order import Unit
 from caliper.analysis.gate import Check, Policy
 from caliper.core.errors import InvalidInput
 from caliper.core.question import Answer, Ask

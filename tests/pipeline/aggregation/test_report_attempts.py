@@ -7,9 +7,9 @@ from functools import partial
 from pathlib import Path
 
 import pytest
+from tests.fakes.checkpoint_server import Killed
 from tests.fakes.evaluations import House, event_of, scored, set_up
 from tests.fakes.runs import Planned
-from tests.fakes.serving import Killed
 
 from caliper.adapters.exports.json import JsonExport
 from caliper.core.errors import StoreFull

@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 from tests.fakes import runs
-from tests.fakes.examining import (
+from tests.fakes.examiner_jobs import (
     PACK,
     RIGHT,
     SCENE_PACK,

@@ -5,7 +5,7 @@ from dataclasses import replace
 
 import pytest
 from tests.fakes import runs
-from tests.fakes.examining import SCENE_PACK, a_scene
+from tests.fakes.examiner_jobs import SCENE_PACK, a_scene
 from tests.fakes.models import CountingEmbedder, CountingTagger, ScriptedModel
 from tests.fakes.stores import MemoryStore
 

@@ -4,7 +4,7 @@ from dataclasses import replace
 
 import pytest
 from tests.fakes import runs
-from tests.fakes.examining import (
+from tests.fakes.examiner_jobs import (
     PACK,
     RIGHT,
     SCENE_PACK,

@@ -7,7 +7,7 @@ from dataclasses import replace
 
 import pytest
 from tests.fakes import runs
-from tests.fakes.examining import RIGHT, examined, outcomes, right
+from tests.fakes.examiner_jobs import RIGHT, examined, outcomes, right
 from tests.fakes.models import ScriptedModel
 from tests.fakes.stores import MemoryStore
 from tests.fakes.telemetry import RecordedTelemetry

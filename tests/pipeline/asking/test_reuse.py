@@ -4,7 +4,7 @@ from dataclasses import replace
 
 import pytest
 from tests.fakes import runs
-from tests.fakes.examining import examined, right
+from tests.fakes.examiner_jobs import examined, right
 from tests.fakes.golden_keys import Pictures
 from tests.fakes.models import OpenPack, ScriptedModel
 from tests.fakes.stores import MemoryStore

@@ -15,7 +15,7 @@ from tests.fakes.evaluations import (
 )
 from tests.fakes.runs import Planned
 from tests.fakes.stores import Gate, MemoryStore
-from tests.fakes.stuffing import stuffed
+from tests.fakes.stuffed_captions import stuffed
 
 from caliper.core.errors import DataLoss, InvalidInput, NotComparable, NotFound, NotReady
 from caliper.core.report import Coverage

@@ -6,9 +6,9 @@ from random import Random
 import pytest
 from tests.fakes import runs
 from tests.fakes.evaluations import event_of, stored_run, verdict
+from tests.fakes.observed_gauges import NOW, SAMPLES, Watching, judged, reported, told
 from tests.fakes.stores import MemoryStore
 from tests.fakes.telemetry import RecordedTelemetry, until
-from tests.fakes.watching import NOW, SAMPLES, Watching, judged, reported, told
 
 from caliper.core.keys import canonical_json
 from caliper.core.messages import EventKind

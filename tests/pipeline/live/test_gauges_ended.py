@@ -7,9 +7,9 @@ import weakref
 import pytest
 from tests.fakes import runs
 from tests.fakes.evaluations import event_of, stored_run, verdict
+from tests.fakes.observed_gauges import SAMPLES, Watching, judged, reported, told
 from tests.fakes.stores import Gate, MemoryStore
 from tests.fakes.telemetry import RecordedTelemetry
-from tests.fakes.watching import SAMPLES, Watching, judged, reported, told
 
 from caliper.core.keys import canonical_json
 from caliper.core.messages import EventKind

@@ -1,8 +1,8 @@
 """Live intervals of runs whose jobs go out in that order, on simulated runs."""
 
 import pytest
-from tests.fakes.simulated import at_most
-from tests.fakes.unfinished import BENCHMARKS, LOOKS, SimulatedRun
+from tests.fakes.random_runs import at_most
+from tests.fakes.simulated_run import BENCHMARKS, LOOKS, SimulatedRun
 
 RUNS = 25
 

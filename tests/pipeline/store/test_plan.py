@@ -10,6 +10,7 @@ from caliper.core.errors import DataLoss, InvalidInput, NewerSchema
 from caliper.core.keys import canonical_json
 from caliper.core.question import Source
 from caliper.core.run import Identity
+from caliper.pipeline.store.decompression import MOST_UNPACKED
 from caliper.pipeline.store.plan import (
     SHARD_ITEMS,
     SHARD_QUESTIONS,
@@ -19,7 +20,6 @@ from caliper.pipeline.store.plan import (
     read_plan,
     read_summary,
 )
-from caliper.pipeline.store.unpacking import MOST_UNPACKED
 from caliper.ports.storage import Sources
 
 REPLAY = Identity("replay", "replay", "1")

@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 from tests.fakes import runs
 from tests.fakes.stores import MemoryStore
 
-from caliper.analysis.drawing import Unit, spread
+from caliper.analysis.draw_order import Unit, spread
 from caliper.core.outcome import Reason
 from caliper.core.question import Item
 from caliper.core.run import Identity, RunSpec

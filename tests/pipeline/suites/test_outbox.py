@@ -4,10 +4,10 @@ import asyncio
 from collections import Counter
 
 import pytest
+from tests.fakes.checkpoint_server import Killed
 from tests.fakes.clock import FakeClock
 from tests.fakes.outboxes import ALL, Desk, FakeTarget
 from tests.fakes.receivers import HANG, SECRET, Receiver
-from tests.fakes.serving import Killed
 from tests.fakes.stores import MemoryStore
 from tests.fakes.suites import checkpoint, suite
 

@@ -5,8 +5,8 @@ from collections.abc import Coroutine
 from typing import Any
 
 import pytest
+from tests.fakes.checkpoint_server import FakeServer, Kill, Killed, KilledStore, World
 from tests.fakes.clock import FakeClock
-from tests.fakes.serving import FakeServer, Kill, Killed, KilledStore, World
 from tests.fakes.stores import MemoryStore
 from tests.fakes.suites import checkpoint
 

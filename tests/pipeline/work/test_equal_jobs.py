@@ -6,9 +6,9 @@ from dataclasses import replace
 
 import pytest
 from tests.fakes import runs
-from tests.fakes.examining import PACK, a_job, right
+from tests.fakes.captionqa_stages import Pictures
+from tests.fakes.examiner_jobs import PACK, a_job, right
 from tests.fakes.models import OpenPack, ScriptedModel
-from tests.fakes.staged import Pictures
 from tests.fakes.stores import MemoryStore
 
 from caliper.adapters.streams.memory import MemoryStream

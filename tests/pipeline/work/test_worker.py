@@ -1,6 +1,6 @@
 import pytest
 from tests.fakes.clock import FakeClock
-from tests.fakes.working import LIMITS, Bench, always, times
+from tests.fakes.job_worker import LIMITS, Bench, always, times
 
 from caliper.core.backoff import Backoff
 from caliper.core.errors import (

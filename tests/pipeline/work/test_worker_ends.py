@@ -3,7 +3,7 @@ from collections import Counter
 
 import pytest
 from tests.fakes.clock import FakeClock
-from tests.fakes.working import Bench, always
+from tests.fakes.job_worker import Bench, always
 
 from caliper.core.errors import (
     BackendTimeout,

@@ -9,13 +9,13 @@ from typing import TYPE_CHECKING, Any
 import grpc
 
 from caliper.adapters.remote.channel import Connection, translate_errors
-from caliper.adapters.remote.dataset_sending import send_dataset
+from caliper.adapters.remote.dataset_push import send_dataset
 from caliper.adapters.wire.comparisons import decode_comparison
 from caliper.adapters.wire.evaluations import decode_evaluation, encode_evaluation_request
 from caliper.adapters.wire.fields import decode_fields, encode_fields
-from caliper.adapters.wire.judging import decode_look, encode_policy
 from caliper.adapters.wire.outcomes import decode_row
 from caliper.adapters.wire.rpc import service_stub
+from caliper.adapters.wire.stop_criteria import decode_look, encode_policy
 from caliper.adapters.wire.text import to_wire
 from caliper.analysis.gate import Policy
 from caliper.api.evaluate.v1 import evaluate_pb2 as pb

@@ -15,7 +15,6 @@ from caliper.adapters.wire.enums import (
 )
 from caliper.adapters.wire.fields import decode_fields, encode_fields
 from caliper.adapters.wire.figures import decode_scores, encode_scores
-from caliper.adapters.wire.judging import decode_criterion, encode_criterion
 from caliper.adapters.wire.specs import (
     decode_preparation,
     decode_spec,
@@ -24,6 +23,7 @@ from caliper.adapters.wire.specs import (
     encode_spec,
     encode_taxonomy,
 )
+from caliper.adapters.wire.stop_criteria import decode_criterion, encode_criterion
 from caliper.adapters.wire.text import from_wire, to_wire
 from caliper.api.aggregator.v1 import aggregator_pb2
 from caliper.api.evaluate.v1 import evaluate_pb2

@@ -9,7 +9,7 @@ from enum import StrEnum
 
 import numpy as np
 
-from caliper.analysis.drawing import LEAST_UNITS, Unit
+from caliper.analysis.draw_order import LEAST_UNITS, Unit
 from caliper.analysis.sequential.bound import (
     SPREAD,
     half_width,
@@ -18,8 +18,8 @@ from caliper.analysis.sequential.bound import (
     share_needed,
 )
 from caliper.analysis.sequential.estimate import FOLDS, StratumEstimates, clustered, estimate
-from caliper.analysis.sequential.known import KnownScores, Scores, Strata, strata_of
 from caliper.analysis.sequential.measure import Array, Measure
+from caliper.analysis.sequential.strata import KnownScores, Scores, Strata, strata_of
 from caliper.analysis.significance import detectable_difference
 
 LEAST_DISCORDANT = 20

@@ -12,14 +12,14 @@ import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 
-from caliper.analysis.drawing import Unit
+from caliper.analysis.draw_order import Unit
 from caliper.analysis.sequential.check_path import (
     CheckLook,
     CheckPath,
     Finding,
     StopTarget,
 )
-from caliper.analysis.sequential.known import DRIFT_LEVEL, KnownScores
+from caliper.analysis.sequential.strata import DRIFT_LEVEL, KnownScores
 from caliper.analysis.significance import holm
 
 _PASSES = frozenset({Finding.PASSED, Finding.IMPROVED})

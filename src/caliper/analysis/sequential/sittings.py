@@ -9,7 +9,7 @@ import numpy as np
 from numpy.random import Generator
 from numpy.typing import NDArray
 
-from caliper.analysis.drawing import BLOCKS, block_ends
+from caliper.analysis.draw_order import BLOCKS, block_ends
 from caliper.analysis.sequential.check_path import StopCheck
 from caliper.analysis.sequential.estimate import FOLDS, Population, estimate
 from caliper.analysis.sequential.measure import Array, Codes

@@ -7,7 +7,7 @@ from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 
-from caliper.analysis.drawing import Unit, draw_order
+from caliper.analysis.draw_order import Unit, draw_order
 from caliper.analysis.sequential import KnownScores
 from caliper.benchmarks.base import lacks_caption
 from caliper.benchmarks.registry import benchmark

@@ -37,7 +37,7 @@ from caliper.pipeline.aggregation.known_questions import (
     supplied,
 )
 from caliper.pipeline.comparing.figure_strata import stratum_weights
-from caliper.pipeline.comparing.gating import coverage_gap
+from caliper.pipeline.comparing.gate_decision import coverage_gap
 from caliper.pipeline.ledger.declaration import empty_report
 from caliper.pipeline.ledger.report import tallies
 from caliper.pipeline.ledger.run_ledger import RunLedger

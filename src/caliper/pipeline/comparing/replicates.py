@@ -10,7 +10,7 @@ from fnmatch import fnmatchcase
 
 from caliper.analysis.gate import Check, Policy
 from caliper.analysis.sequential import Redraws, StopCheck, Unit, redraw
-from caliper.analysis.sequential.known import Scores
+from caliper.analysis.sequential.strata import Scores
 from caliper.benchmarks.registry import benchmark
 from caliper.core.errors import InvalidInput
 from caliper.core.outcome import Scored

@@ -26,7 +26,7 @@ from caliper.core.keys import canonical_json
 from caliper.core.run import SCHEMA, refuse_newer
 from caliper.pipeline.ledger.ledger import Columns
 from caliper.pipeline.ledger.offsets import LogOffsets
-from caliper.pipeline.store.unpacking import inflate
+from caliper.pipeline.store.decompression import inflate
 from caliper.ports.storage import ObjectStore
 
 _MAGIC = b"caliper snapshot\n"

@@ -22,8 +22,8 @@ from cachetools import LRUCache
 from caliper.core.errors import DataLoss, LeaseLost
 from caliper.core.keys import canonical_json
 from caliper.core.outcome import Verdict
+from caliper.pipeline.store.decompression import gunzip
 from caliper.pipeline.store.runs import END, read_replaceable
-from caliper.pipeline.store.unpacking import gunzip
 from caliper.ports.storage import ObjectStore
 
 SEGMENT_BYTES = 2 << 20

@@ -15,7 +15,7 @@ from caliper.core.errors import DataLoss
 from caliper.core.keys import canonical_json
 from caliper.core.run import SCHEMA, refuse_newer
 from caliper.pipeline.planning.publisher import JobMessage
-from caliper.pipeline.store.unpacking import gunzip
+from caliper.pipeline.store.decompression import gunzip
 from caliper.ports.storage import ObjectStore
 
 MOST_JOBS = 200

@@ -12,8 +12,8 @@ from typing import Any
 
 from caliper.core.caption import Caption, CutShort
 from caliper.core.keys import canonical_json
+from caliper.pipeline.store.decompression import MOST_UNPACKED
 from caliper.pipeline.store.disk_spill import SpilledTexts
-from caliper.pipeline.store.unpacking import MOST_UNPACKED
 
 UNREADABLE = (OSError, EOFError, ValueError, KeyError, TypeError, AttributeError, RecursionError)
 _MOST_BYTES = 4 << 30

@@ -21,6 +21,7 @@ from itertools import accumulate
 from cachetools import LRUCache
 
 from caliper.core.errors import StoreFull
+from caliper.pipeline.store.decompression import inflate
 from caliper.pipeline.store.pack_rows import (
     ROW_BYTES,
     SIGNATURE,
@@ -30,7 +31,6 @@ from caliper.pipeline.store.pack_rows import (
     encode,
     search,
 )
-from caliper.pipeline.store.unpacking import inflate
 from caliper.ports.clock import Clock
 from caliper.ports.storage import DeletableStore
 

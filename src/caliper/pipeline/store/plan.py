@@ -24,11 +24,11 @@ from caliper.core.plan import PlannedBenchmark, PlanSummary
 from caliper.core.question import Item, Source
 from caliper.core.rows import Row
 from caliper.core.run import BenchmarkSpec, RunSpec
+from caliper.pipeline.store.decompression import MOST_UNPACKED, gunzip
 from caliper.pipeline.store.disk_spill import SpilledItems, SpillEntry
 from caliper.pipeline.store.items import decode_item
 from caliper.pipeline.store.runs import read_as
 from caliper.pipeline.store.share import caption_seed, in_part
-from caliper.pipeline.store.unpacking import MOST_UNPACKED, gunzip
 from caliper.ports.storage import ObjectStore, Sources
 
 SHARD_ITEMS, SHARD_QUESTIONS, _SHARD_BYTES = 1000, 4000, MOST_UNPACKED // 2

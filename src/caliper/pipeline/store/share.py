@@ -11,7 +11,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from math import ceil
 
-from caliper.analysis.drawing import Unit, spread
+from caliper.analysis.draw_order import Unit, spread
 from caliper.benchmarks.registry import benchmark
 from caliper.core.keys import digest
 from caliper.core.outcome import Reason

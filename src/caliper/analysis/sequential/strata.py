@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
-from caliper.analysis.drawing import Unit
+from caliper.analysis.draw_order import Unit
 from caliper.analysis.sequential.estimate import Population
 from caliper.analysis.sequential.measure import Array, Codes, Measure
 from caliper.analysis.significance import mcnemar

@@ -18,11 +18,11 @@ from caliper.pipeline.ledger.snapshots import RunSnapshot, Snapshot, decode, enc
 from caliper.pipeline.ledger.verdict_log import SegmentCache
 from caliper.pipeline.planning.job_queue import read_queue
 from caliper.pipeline.store.caption_archive import read_archive
+from caliper.pipeline.store.decompression import MOST_UNPACKED, gunzip, inflate
 from caliper.pipeline.store.pack_rows import Frame
 from caliper.pipeline.store.packs import pack_key
 from caliper.pipeline.store.plan import plan, read_shard
 from caliper.pipeline.store.supplies import read_captions
-from caliper.pipeline.store.unpacking import MOST_UNPACKED, gunzip, inflate
 
 NAME = "c" * 64
 

@@ -1,6 +1,6 @@
 """A server that all processes of a test session share.
 
-Whoever needs it first starts a keeper, `python -m tests.servers.shared`, which starts the server
+Whoever needs it first starts a keeper, `python -m tests.servers.keeper`, which starts the server
 and stops it once nobody uses it. Users hold a lock, which the system releases however they end.
 """
 
@@ -16,7 +16,7 @@ from fcntl import LOCK_EX, LOCK_SH, LOCK_UN, flock
 from pathlib import Path
 
 from tests.servers import fetch
-from tests.servers.choosing import COMPONENTS, Component
+from tests.servers.components import COMPONENTS, Component
 
 _ADDRESS, _STARTING, _USERS = "address", "starting", "users"
 

@@ -25,7 +25,7 @@ from caliper.core.errors import InvalidInput
 from caliper.local import data_layouts
 from caliper.local.benchmark_config import BenchmarkConfig
 from caliper.local.config import check_config
-from caliper.local.data_fetching import UnwatchedFetch, fetch_data, fetch_now
+from caliper.local.data_fetch import UnwatchedFetch, fetch_data, fetch_now
 from caliper.local.suite_config import read_suite
 
 IMAGE = pa.struct([("bytes", pa.binary()), ("path", pa.string())])

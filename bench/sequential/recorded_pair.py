@@ -14,12 +14,12 @@ from pathlib import Path
 
 import numpy as np
 
-from caliper.analysis.drawing import BLOCKS, Unit
+from caliper.analysis.draw_order import BLOCKS, Unit
 from caliper.analysis.sequential.bound import SPREAD, p_value
 from caliper.analysis.sequential.check_path import LEAST_DISCORDANT, StopCheck
-from caliper.analysis.sequential.known import KnownScores, Scores, strata_of
 from caliper.analysis.sequential.measure import Measure
 from caliper.analysis.sequential.sittings import Sittings, path_differences, path_looks
+from caliper.analysis.sequential.strata import KnownScores, Scores, strata_of
 
 _CHUNK = 200
 

@@ -2,7 +2,7 @@
 
 from collections import Counter
 
-from caliper.analysis.drawing import Unit, draw_order
+from caliper.analysis.draw_order import Unit, draw_order
 
 UNITS = [
     Unit(index, f"task-{index % 3}", f"medium-{(index * index) % 211}") for index in range(3000)

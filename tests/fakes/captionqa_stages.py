@@ -7,7 +7,7 @@ from fractions import Fraction
 
 from tests.fakes import runs
 from tests.fakes.clock import FakeClock
-from tests.fakes.examining import PACK, right
+from tests.fakes.examiner_jobs import PACK, right
 from tests.fakes.models import OpenPack, Script, ScriptedModel
 from tests.fakes.runs import Planned
 from tests.fakes.stores import MemoryStore
