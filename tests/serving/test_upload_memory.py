@@ -12,7 +12,10 @@ import asyncio
 import sys
 from caliper.adapters.stores.directory import DirectoryStore
 from caliper.api.evaluate.v1 import evaluate_pb2 as pb
-from caliper.serving.gateway import GatewayServicer
+from caliper.pipeline.store.owners import Ownership
+from caliper.pipeline.store.team_quotas import TeamQuotas
+from caliper.serving.gateway import GatewayServicer, OwnedStore
+from caliper.wiring.clock import SystemClock
 
 async def parts(count):
     yield pb.UploadCaptionsRequest(header=pb.UploadHeader(benchmark="captionqa"))
@@ -21,7 +24,9 @@ async def parts(count):
         yield pb.UploadCaptionsRequest(caption=pb.UploadedCaption(sample=str(number), text=text))
 
 async def upload(count):
-    servicer = GatewayServicer(None, None, (None, None), DirectoryStore(Path(sys.argv[1])))
+    store, ownership = DirectoryStore(Path(sys.argv[1])), Ownership()
+    owned = OwnedStore(store, ownership, TeamQuotas(store, SystemClock(), ownership))
+    servicer = GatewayServicer(None, None, (None, None), owned)
     return (await servicer.UploadCaptions(parts(count), None)).captions
 
 asyncio.run(upload(1))
