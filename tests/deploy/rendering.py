@@ -71,10 +71,8 @@ RENDERINGS = (
     *(Rendering(overlay, some) for overlay in OVERLAYS for some in _subsets(COMPONENTS)),
     *(Rendering(overlay, OF_THE_BUNDLED_PROMETHEUS) for overlay in ("base", "overlays/local")),
     *(Rendering(overlay, OF_SUITES) for overlay in OVERLAYS),
-    *(Rendering(overlay, some) for overlay in ("base", "overlays/external") for some in OF_MODELS),
-    *(Rendering(overlay, (name,)) for overlay in OVERLAYS for name in OF_CLUSTERS),
-    *(Rendering("base", (name,)) for name in OF_WEIGHTS),
-    *(Rendering("base", some) for some in (OF_GPUS, (*OF_GPUS, "vllm"))),
+    *(Rendering("base", (name,)) for name in (*OF_CLUSTERS, *OF_WEIGHTS)),
+    *(Rendering("base", some) for some in (*OF_MODELS, OF_GPUS, (*OF_GPUS, "vllm"))),
 )
 BASE = Rendering("base")
 PLAIN = tuple(each for each in RENDERINGS if not each.components)
