@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+import os
 import re
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
+
+import pytest
 
 Service = dict[str, Any]
 # What other machines must not be able to reach, and what reaches nobody.
@@ -47,3 +50,12 @@ def _rules(name: str, service: Service) -> Iterator[tuple[str, bool]]:
     yield "secrets are written by bootstrap alone", name == "bootstrap" or "secrets" not in written
     temporary = service.get("tmpfs") or []
     yield "bounded scratch", all("size=" in each for each in temporary)
+
+
+def environment(service: Service, secrets: Path, patch: pytest.MonkeyPatch) -> None:
+    """Let the settings be read as in that container, with its volume of secrets in a folder."""
+    for name in os.environ:
+        if name.startswith("CALIPER_"):
+            patch.delenv(name)
+    for name, value in service["environment"].items():
+        patch.setenv(name, str(value or "").replace("/secrets", str(secrets)))

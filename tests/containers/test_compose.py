@@ -1,6 +1,5 @@
 """compose.yaml and compose.test.yaml: valid, hardened, and of one mind with the code."""
 
-import os
 import re
 import shutil
 import subprocess
@@ -11,7 +10,7 @@ from typing import Any
 import pytest
 import yaml
 from services.__main__ import modules
-from tests.containers.composition import INSIDE, Service, broken
+from tests.containers.composition import INSIDE, Service, broken, environment
 from tests.fakes.sources import ROOT, python_path
 from tests.servers import broker, compose_spec, fetch, object_server
 from tests.servers.absent import leave_out
@@ -68,15 +67,6 @@ def secrets(tmp_path_factory: pytest.TempPathFactory) -> Path:
     given = {"CALIPER_BOOTSTRAP_DIRECTORY": str(folder), "PYTHONPATH": python_path()}
     subprocess.run([sys.executable, "-m", "services", "bootstrap"], env=given, check=True)
     return folder
-
-
-def environment(service: Service, secrets: Path, patch: pytest.MonkeyPatch) -> None:
-    """Let the settings be read as in that container, with its volume of secrets in a folder."""
-    for name in os.environ:
-        if name.startswith("CALIPER_"):
-            patch.delenv(name)
-    for name, value in service["environment"].items():
-        patch.setenv(name, str(value or "").replace("/secrets", str(secrets)))
 
 
 @pytest.mark.parametrize("file", ["compose.yaml", "compose.test.yaml"])

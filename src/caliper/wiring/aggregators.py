@@ -59,7 +59,7 @@ def aggregator_parts(
     `media_limits` are those of the media in reports. Without `ownership`, every caller sees the
     scores of every run, as the gateway has to, and without `signatures`, messages need none.
     """
-    clock, telemetry = ground.clock, ground.telemetry
+    clock = ground.clock
     files = _report_files(ground, media_limits or MediaLimits())
     outlets = _outlets(ground, signatures or Signatures())
     index, logs = SlotIndex(ground.runs), SharedLog(ground.logs)
@@ -90,10 +90,8 @@ def aggregator_parts(
         *(partial(_follow, seats, follower) for follower in followers),
         dispatcher.run,
     ]
-    if telemetry is not SILENT:
-        scope = Scope(has=lambda model: boards[slot_of(model)].leads)
-        gauges = Gauges(outlets.live, telemetry, clock, _LOG.warning, scope)
-        tasks += [gauges.run, LagMeter(boards, ground.logs, clock, telemetry).run]
+    if ground.telemetry is not SILENT:
+        tasks += _measurements(ground, outlets, boards)
     scores = SlotBoard(index, boards)
     parts = ServiceParts(
         services=(_score_service(scores, ground, ownership or Ownership()),),
@@ -102,6 +100,15 @@ def aggregator_parts(
         close=ground.close,
     )
     return parts, scores
+
+
+def _measurements(
+    ground: Ground, outlets: Outlets, boards: Sequence[Aggregator]
+) -> list[Callable[[], Awaitable[None]]]:
+    clock, telemetry = ground.clock, ground.telemetry
+    scope = Scope(has=lambda model: boards[slot_of(model)].leads)
+    gauges = Gauges(outlets.live, telemetry, clock, _LOG.warning, scope)
+    return [gauges.run, LagMeter(boards, ground.logs, clock, telemetry).run]
 
 
 def _score_service(scores: ScoreBoard, ground: Ground, ownership: Ownership) -> Service:
