@@ -33,6 +33,7 @@ from caliper.ports.security_events import CallRefused
 from caliper.ports.telemetry import SILENT
 from caliper.serving.audit import (
     CHANGES,
+    INCOMPLETE,
     LOGGER,
     AuditLine,
     AuditRecord,
@@ -65,6 +66,7 @@ class Evaluating:
 
     def __init__(self) -> None:
         self.starting = asyncio.Event()
+        self.is_partial = False
 
     async def StartEvaluation(self, request: Any, context: Any) -> Any:  # noqa: N802 - its name
         if request.name == "slow":
@@ -82,6 +84,8 @@ class Evaluating:
 
     async def UploadDataset(self, requests: Any, context: Any) -> Any:  # noqa: N802 - its name
         if not [each async for each in requests if each.WhichOneof("part") == "content"]:
+            if self.is_partial:
+                return pb.UploadDatasetResponse(dataset="b" * 64, missing=["c" * 64])
             raise AlreadyExists("stands for other content")
         return pb.UploadDatasetResponse(dataset="b" * 64)
 
@@ -178,6 +182,20 @@ async def test_a_pushed_dataset_has_its_name_in_the_line(
         ("UploadDataset", "ours@v1", "OK"),
         ("UploadDataset", "b" * 64, "OK"),
         ("UploadDataset", "ours@v1", "ALREADY_EXISTS"),
+    ]
+
+
+async def test_a_push_is_ok_only_once_nothing_is_missing(
+    stub: Any, servicer: Evaluating, caplog: pytest.LogCaptureFixture
+) -> None:
+    servicer.is_partial = True
+    header = pb.UploadDatasetRequest(header=pb.DatasetHeader(name="ours@v1"))
+    content = pb.UploadDatasetRequest(content=pb.DatasetContent(data=b"rows"))
+    for parts in ([header], [header, content]):
+        await stub.UploadDataset(iter(parts), metadata=TEAM)
+    assert ends(caplog) == [
+        ("UploadDataset", "ours@v1", INCOMPLETE),
+        ("UploadDataset", "ours@v1", "OK"),
     ]
 
 

@@ -25,6 +25,8 @@ if TYPE_CHECKING:
     from caliper.serving.calls import Context
 
 LOGGER = "caliper.audit"
+INCOMPLETE = "INCOMPLETE"
+"""The outcome of a call that pushed a dataset, or asked about it, and left contents missing."""
 _LOG = logging.getLogger(LOGGER)
 _LONGEST = 1000
 _MINUTE = 60.0
@@ -97,6 +99,12 @@ class AuditRecord:
     def refuse(self, outcome: str) -> None:
         """Note that the guard refuses the call."""
         self.is_refused, self.outcome = True, outcome
+
+    def note_response(self, response: Any) -> None:
+        """Take the name from a response; a push that lacks contents is no change that ended."""
+        self.name_object(response)
+        if getattr(response, "missing", ()):
+            self.outcome = INCOMPLETE
 
     def name_object(self, message: Any) -> None:
         """Take the name of what a method changes from a request or response, if it has a better

@@ -121,7 +121,7 @@ class Guard(grpc.aio.ServerInterceptor):
             record = AuditRecord(method, caller)
             async with self._around(request, rule, record, context):
                 response = await behaviour(_checked(request, record), context)
-                record.name_object(response)
+                record.note_response(response)
                 return response
 
         async def streaming(request: Any, context: Context) -> None:
