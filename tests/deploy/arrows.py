@@ -70,7 +70,7 @@ PORTS = (
 )
 """Ports that are tried beside those that any pod declares."""
 
-_NO_DNS = ("tgi-judge", "tgi-reader", "triton")
+_NO_DNS = ("tgi-judge", "tgi-reader", "triton", "vllm-captioner")
 _KAFKA, _STORE, _GRPC, _METRICS = 9093, 9000, 50051, 9464
 
 
@@ -112,10 +112,12 @@ _BETWEEN = frozenset(
         *_to("tgi-judge", 8443, "judge"),
         *_to("tgi-reader", 8443, "qa-reader"),
         *_to("triton", 8001, "captioner"),
+        *_to("vllm-captioner", 8443, "captioner"),
         *(arrow for each in SERVICES for arrow in _to(each, _METRICS, "prometheus")),
         *_to("triton", 8002, "prometheus"),
         *_to("tgi-judge", _METRICS, "prometheus"),
         *_to("tgi-reader", _METRICS, "prometheus"),
+        *_to("vllm-captioner", _METRICS, "prometheus"),
         *_to("minio", _STORE, "prometheus"),
         *_to("prometheus", 9090, "grafana"),
         # People and programs in the cluster.
@@ -157,6 +159,7 @@ _OF = {
             *_to("triton", 8002, OPERATED.name),
             *_to("tgi-judge", _METRICS, OPERATED.name),
             *_to("tgi-reader", _METRICS, OPERATED.name),
+            *_to("vllm-captioner", _METRICS, OPERATED.name),
             *_to("minio", _STORE, OPERATED.name),
             *_to(OPERATED.name, 9090, "grafana"),
         )

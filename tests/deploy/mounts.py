@@ -4,13 +4,12 @@ mounted, in a folder that stands for its root.
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from tests.deploy.objects import Object, Pod, environment, of_kind
+from tests.deploy.objects import Object, Pod, environment, expanded, of_kind
 
 from caliper.adapters.cluster.recipes import CERTIFICATE
 
@@ -56,7 +55,7 @@ def start(
             target.write_bytes(content)
     given = environment(container, items)
     variables = {name: _under(root, places, value) for name, value in given.items()}
-    arguments = (_expanded(each, variables) for each in container.get("args", []))
+    arguments = (expanded(each, variables) for each in container.get("args", []))
     return Started(variables, tuple(arguments))
 
 
@@ -90,8 +89,3 @@ def _under(root: Path, places: Iterable[str], value: str) -> str:
     """A path of the container, as it is found under `root`; any other value as it is."""
     mounted = any(value == place or value.startswith(f"{place}/") for place in places)
     return f"{root}{value}" if mounted else value
-
-
-def _expanded(argument: str, variables: Mapping[str, str]) -> str:
-    """With `$(NAME)` replaced, as Kubernetes does: a name that is not known stays."""
-    return re.sub(r"\$\((\w+)\)", lambda found: variables.get(found[1], found[0]), argument)

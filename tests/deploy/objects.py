@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+import re
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any
 
@@ -120,16 +121,23 @@ def environment(container: Object, objects: Iterable[Object]) -> dict[str, str]:
         item["metadata"]["name"]: item.get("data", {}) for item in of_kind(objects, "ConfigMap")
     }
     found: dict[str, str] = {}
+    told: dict[str, str] = {}
     for source in container.get("envFrom", []):
         if "configMapRef" in source:
             found |= maps[source["configMapRef"]["name"]]
     for each in container.get("env", []):
         chosen = each.get("valueFrom", {}).get("configMapKeyRef")
         if chosen:
-            found[each["name"]] = maps[chosen["name"]][chosen["key"]]
+            told[each["name"]] = maps[chosen["name"]][chosen["key"]]
         elif "valueFrom" not in each:
-            found[each["name"]] = each.get("value", "")
-    return found
+            # Of those before it: variables of `envFrom` are not put into others.
+            told[each["name"]] = expanded(each.get("value", ""), told)
+    return found | told
+
+
+def expanded(text: str, variables: Mapping[str, str]) -> str:
+    """With `$(NAME)` replaced, as Kubernetes does: a name that is not known stays."""
+    return re.sub(r"\$\((\w+)\)", lambda found: variables.get(found[1], found[0]), text)
 
 
 def is_ours(container: Object) -> bool:

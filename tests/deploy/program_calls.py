@@ -86,8 +86,8 @@ def of_settings(settings: Settings) -> Iterator[Called]:
 def _of_models(settings: EndpointSettings) -> Iterator[Called]:
     for spec in settings.specs:
         kind, _, rest = spec.partition(":")
-        if kind == "tgi":
-            for endpoint in parse_endpoints(rest):
+        if kind in ("chat", "tgi"):
+            for endpoint in parse_endpoints(rest, kind):
                 yield Called("model", Address(*endpoint.address), endpoint.encrypted)
         if kind == "triton":
             known = (*COMMON_OPTIONS, "template", "image_token", "image", "prompt", "caption")

@@ -31,8 +31,10 @@ OF_MODELS = (
     ("large-judge",),
     ("one-server",),
     ("judge-replicas",),
+    ("vllm-captioner",),
     ("keda", "vllm", "large-judge", "judge-replicas"),
     ("vllm", "one-server", "judge-replicas"),
+    ("vllm-captioner", "vllm", "prometheus-operator"),
 )
 OF_CLUSTERS = ("openshift", "pull-secret")
 OF_GPUS = ("keda-gpus",)

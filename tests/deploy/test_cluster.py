@@ -37,8 +37,8 @@ _TOGETHER = (
     Rendering(
         "base",
         (
-            *("alertmanager", "vllm", "large-judge", "one-server", "one-gpu-node"),
-            *("weights-bucket", "judge-replicas", *OF_CLUSTERS),
+            *("alertmanager", "vllm", "vllm-captioner", "large-judge", "one-server"),
+            *("one-gpu-node", "weights-bucket", "judge-replicas", *OF_CLUSTERS),
         ),
     ),
     Rendering("overlays/external", ("weights-volume",)),

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 
 import pytest
 from tests.deploy.model_table import sized
-from tests.deploy.objects import Object, Pod, environment, of_kind, pods
+from tests.deploy.objects import Object, Pod, environment, expanded, of_kind, pods
 from tests.deploy.rendering import BASE, MANIFESTS, Rendering, rendered
 from tests.fakes.published_models import BYTES
 
@@ -18,7 +18,8 @@ GIB = 1024 * MIB
 LARGE = Rendering("base", ("large-judge",))
 ONE = Rendering("base", ("one-server",))
 REPLICAS = Rendering("base", ("vllm", "one-server", "judge-replicas"))
-SERVERS = ("tgi-judge", "tgi-reader", "triton")
+VLLM = Rendering("base", ("vllm-captioner",))
+SERVERS = ("tgi-judge", "tgi-reader", "triton", "vllm-captioner")
 # What workers have of the longest captions (docs/cli.md, --caption-tokens), and send of a picture.
 CAPTION, SIDE = 8192, 1024
 
@@ -59,7 +60,7 @@ def workers_calls() -> int:
     return option(topics.running[0], "partitions") * in_flight
 
 
-@pytest.mark.parametrize("rendering", [BASE, LARGE, ONE, REPLICAS], ids=str)
+@pytest.mark.parametrize("rendering", [BASE, LARGE, ONE, REPLICAS, VLLM], ids=str)
 def test_a_server_splits_its_model_over_the_gpus_that_it_has(rendering: Rendering) -> None:
     for pod, container in servers(rendering):
         asked, given = (container["resources"][each] for each in ("requests", "limits"))
@@ -97,6 +98,23 @@ def test_a_captioner_with_pictures_starts_on_24_gb() -> None:
     assert 1 <= engine["mm_processor_kwargs"]["max_pixels"] / SIDE**2 < 1.01
     captioner = sized(models(BASE)["CAPTIONER_REPOSITORY"])
     assert captioner.calls(GPUS["L4"] * MIB, 1, engine["max_model_len"]) >= 1
+
+
+def test_vllm_serves_the_captioner_that_its_spec_names_as_triton_does() -> None:
+    objects, (_, container) = rendered(VLLM), server(VLLM, "vllm-captioner")
+    known = environment(container, objects)
+    told = dict(each.split("=", 1) for each in container["args"] if "=" in each)
+    name, revision = (models(VLLM)[f"CAPTIONER_{each}"] for each in ("REPOSITORY", "REVISION"))
+    assert expanded(container["args"][0], known) == f"/models/{name}/{revision}"
+    assert expanded(told["--served-model-name"], known) == name
+    (captioner,) = (each for each in pods(objects) if each.component == "captioner")
+    spec = environment(captioner.running[0], objects)["CALIPER_CAPTIONER_MODEL"]
+    assert spec == f"chat:https://vllm-captioner:8443#{name}@{revision}"
+    engine = json.loads(
+        (MANIFESTS.parent / "triton/vllm/captioner/1/model.json").read_text("utf-8")
+    )
+    for each in ("max-model-len", "limit-mm-per-prompt", "mm-processor-kwargs"):
+        assert json.loads(told[f"--{each}"]) == engine[each.replace("-", "_")]
 
 
 def test_triton_is_not_live_when_its_engine_is_dead() -> None:

@@ -25,7 +25,8 @@ _LEAST_GRACE = 30
 # Seconds: what is taken where nothing is said, and what weights may take to be fetched and loaded.
 _KUBERNETES_GIVES_UP, _FETCHED = 600, 3600
 # Model servers, and who is not ready before they are.
-_WITH_MODELS = ("tgi-judge", "tgi-reader", "triton", "captioner", "judge", "qa-reader")
+_SERVERS = ("tgi-judge", "tgi-reader", "triton", "vllm-captioner")
+_WITH_MODELS = (*_SERVERS, "captioner", "judge", "qa-reader")
 _PROBES = ("readinessProbe", "livenessProbe")
 SERVED = {
     "aggregator": aggregator.AggregatorServicer.contract.full_name,

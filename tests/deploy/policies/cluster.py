@@ -22,7 +22,7 @@ CHECKPOINTS = "caliper-checkpoints"
 """The namespace of pods that suites have made, where there are any."""
 NAME, PART_OF = "app.kubernetes.io/name", "app.kubernetes.io/part-of"
 SERVICES = ("gateway", "captioner", "judge", "qa-reader", "aggregator", "suites")
-BACKENDS = ("kafka", "minio", "tgi-judge", "tgi-reader", "triton")
+BACKENDS = ("kafka", "minio", "tgi-judge", "tgi-reader", "triton", "vllm-captioner")
 WATCHING = ("prometheus", "grafana", "alertmanager")
 PREPARING = ("bootstrap", "topics", "storage", "model-download")
 COMPONENTS = frozenset((*SERVICES, *BACKENDS, *WATCHING, *PREPARING))

@@ -28,6 +28,8 @@ _KEY_HOLDERS = {
     "qa-reader": "service",
     "tgi-judge": "proxy",
     "tgi-reader": "proxy",
+    "captioner": "service",
+    "vllm-captioner": "proxy",
 }
 _SENDERS = {"gateway", "captioner", "judge", "qa-reader"}
 _SIGNERS = {*_SENDERS, "aggregator", "suites"}

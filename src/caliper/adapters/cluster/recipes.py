@@ -36,6 +36,7 @@ SERVING = (
     "tgi-judge",
     "tgi-reader",
     "triton",
+    "vllm-captioner",
 )
 """Components that serve TLS."""
 CALLERS = {
