@@ -21,14 +21,14 @@ from caliper.adapters.cluster.recipes import SERVING
 from caliper.adapters.models.triton_address import parse_addresses
 
 
-def _but(overlay: str) -> pytest.MarkDecorator:
-    """A mark: for every rendering but those of one overlay."""
-    some = [each for each in RENDERINGS if each.overlay != overlay]
+def _but(*parts: str) -> pytest.MarkDecorator:
+    """A mark: for every rendering but those that have one of these parts."""
+    some = [each for each in RENDERINGS if not {*parts}.intersection(each.parts)]
     return pytest.mark.parametrize("rendering", some, ids=str)
 
 
 _EVERY = pytest.mark.parametrize("rendering", RENDERINGS, ids=str)
-_WITH_KAFKA, _WITH_MODELS = _but("overlays/external"), _but("overlays/local")
+_WITH_KAFKA, _WITH_TRITON = _but("external"), _but("local", "vllm-captioner")
 _TOLD = re.compile(r"/(?:run|etc)/caliper/[\w./*-]*[\w*]")
 
 
@@ -60,7 +60,7 @@ def test_files_that_are_named_are_mounted(rendering: Rendering, made: Path, tmp_
     assert named > 20
 
 
-@_WITH_MODELS
+@_WITH_TRITON
 def test_commands_are_python_with_options_that_are_known(
     rendering: Rendering, made: Path, tmp_path: Path
 ) -> None:
@@ -136,7 +136,7 @@ def test_brokers_are_certified_under_the_names_that_they_tell(
     assert (service["clusterIP"], service["publishNotReadyAddresses"]) == ("None", True)
 
 
-@_WITH_MODELS
+@_WITH_TRITON
 def test_the_captioner_names_a_model_of_the_repository(
     rendering: Rendering, made: Path, tmp_path: Path
 ) -> None:
@@ -150,7 +150,7 @@ def test_the_captioner_names_a_model_of_the_repository(
     assert (folder / address.model / "config.pbtxt").is_file()
 
 
-@_WITH_MODELS
+@_WITH_TRITON
 def test_triton_serves_the_checkpoint_that_is_fetched_and_tells_it(
     rendering: Rendering, made: Path, tmp_path: Path
 ) -> None:

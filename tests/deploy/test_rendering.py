@@ -93,7 +93,7 @@ def test_what_is_not_valid_is_found(change: Change) -> None:
 def test_no_overlay_and_no_component_is_left_out() -> None:
     folders = {file.parent.relative_to(MANIFESTS) for file in MANIFESTS.rglob("kustomization.yaml")}
     assert {str(each) for each in folders if each.parts[:1] == ("overlays",)} == set(OVERLAYS[1:])
-    components = {each.name for each in folders if each.parts[:1] == ("components",)}
+    components = {each.name for each in folders if each.parts[:-1] == ("components",)}
     assert components == set(EVERY_COMPONENT)
 
 
