@@ -28,7 +28,8 @@ def _but(*parts: str) -> pytest.MarkDecorator:
 
 
 _EVERY = pytest.mark.parametrize("rendering", RENDERINGS, ids=str)
-_WITH_KAFKA, _WITH_TRITON = _but("external"), _but("local", "vllm-captioner")
+_WITH_KAFKA, _WITH_MODELS = _but("external"), _but("local")
+_WITH_TRITON = _but("local", "vllm-captioner")
 _TOLD = re.compile(r"/(?:run|etc)/caliper/[\w./*-]*[\w*]")
 
 
@@ -60,7 +61,7 @@ def test_files_that_are_named_are_mounted(rendering: Rendering, made: Path, tmp_
     assert named > 20
 
 
-@_WITH_TRITON
+@_WITH_MODELS
 def test_commands_are_python_with_options_that_are_known(
     rendering: Rendering, made: Path, tmp_path: Path
 ) -> None:
