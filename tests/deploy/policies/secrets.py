@@ -28,7 +28,6 @@ _KEY_HOLDERS = {
     "qa-reader": "service",
     "tgi-judge": "proxy",
     "tgi-reader": "proxy",
-    "captioner": "service",
     "vllm-captioner": "proxy",
 }
 _SENDERS = {"gateway", "captioner", "judge", "qa-reader"}
@@ -72,17 +71,21 @@ def no_secrets_in_commands(objects: Sequence[Object]) -> Iterator[str]:
 
 def key_of_models_for_callers(objects: Sequence[Object]) -> Iterator[str]:
     """Who calls a server has its key, and the proxy that checks it; the server has none."""
+    holders = dict(_KEY_HOLDERS)
+    # Triton asks nobody for a key.
+    if any(pod.component == "vllm-captioner" for pod in pods(objects)):
+        holders["captioner"] = "service"
     for pod in pods(objects):
         held = {
             name
             for name, volume in pod.volumes.items()
             if volume.get("secret", {}).get("secretName") == "caliper-models"
         }
-        if held and pod.component not in _KEY_HOLDERS:
+        if held and pod.component not in holders:
             yield f"{pod.name} holds the key of the model servers"
         for container in pod.containers:
             mounted = {each["name"] for each in container.get("volumeMounts", [])}
-            if held & mounted and container["name"] != _KEY_HOLDERS.get(pod.component):
+            if held & mounted and container["name"] != holders.get(pod.component):
                 yield f"{pod.name} {container['name']} holds the key of the model servers"
 
 
