@@ -38,3 +38,13 @@ def test_a_mirror_is_asked_instead_of_the_hub(made: Path, tmp_path: Path) -> Non
         "config.json": b"{}",
         "a/b.txt": b"b",
     }
+
+
+def test_the_token_of_the_hub_is_given_to_those_that_fetch_alone() -> None:
+    (job,) = (pod for pod in pods(rendered(BASE)) if pod.component == "model-download")
+    held = {
+        each["name"]
+        for each in job.containers
+        if "token" in {mount["name"] for mount in each["volumeMounts"]}
+    }
+    assert held == {"judge", "reader", "captioner"}

@@ -7,6 +7,7 @@ from typing import Any
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from tests.fakes.endless import comes_to_an_end
 
 from caliper.benchmarks.base import PlanRequest
 from caliper.benchmarks.capability.answers import open_answer_right, read_choice, right_letter
@@ -180,6 +181,13 @@ def test_reading_answers_never_raises(text: str, expected: str, *, lenient: bool
     assert choice is None or choice.letter in "ABCD"
     for task in ("object_color", "OCR", "character_identification"):
         assert open_answer_right(task, expected, text) in (True, False)
+
+
+def test_no_answer_and_no_annotation_takes_long() -> None:
+    spaces = " " * 1_000_000
+    with comes_to_an_end():
+        assert read_choice(f"The answer{spaces}!", NUMBERS, lenient=True) is None
+        assert not open_answer_right("character_identification", f"Ann{spaces}fro", "Bob")
 
 
 @pytest.mark.parametrize(

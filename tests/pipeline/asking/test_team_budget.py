@@ -1,16 +1,21 @@
 """What teams spend a day: shared by processes, and counted once."""
 
+import asyncio
+from collections.abc import Sequence
+
 import pytest
 from tests.fakes.clock import FakeClock
+from tests.fakes.models import ScriptedModel
 from tests.fakes.stores import MemoryStore
 
 from caliper.core.errors import BudgetSpent
 from caliper.core.messages import CaptionJob
+from caliper.core.question import Decoding
 from caliper.core.quotas import DayQuota
 from caliper.core.spending import Spending
 from caliper.core.terms import Terms
 from caliper.pipeline.asking.team_budget import TeamBudgets
-from caliper.pipeline.asking.token_budget import Allowance, SharedAllowances
+from caliper.pipeline.asking.token_budget import Allowance, SharedAllowances, cap_model
 from caliper.pipeline.store.team_use import spent_by_process
 from caliper.ports.models import Usage
 
@@ -86,6 +91,26 @@ async def test_what_is_told_twice_counts_once(store: MemoryStore, clock: FakeClo
         await process.publish(quota)
     assert await spent(store, "red") == Spending(1, 2)
     (await process.opened(quota)).ask()
+
+
+async def results(allowances: Sequence[Allowance], model: ScriptedModel) -> list[object]:
+    """The results of a call for each allowance, made at once."""
+    calls = (cap_model(model, each).complete([], Decoding()) for each in allowances)
+    return await asyncio.gather(*calls, return_exceptions=True)
+
+
+async def test_calls_at_once_do_not_exceed_a_quota(store: MemoryStore, clock: FakeClock) -> None:
+    quota, process = DayQuota("red", calls=3), Process(store, "a", clock)
+    runs = [await process.opened(quota, run * 16) for run in "12" * 4]
+    trouble, model = TimeoutError("slow"), ScriptedModel(lambda text, before: "1")
+    failing = ScriptedModel(lambda text, before: trouble)
+    assert (await results(runs, failing)).count(trouble) == 3
+    # What failed is free again.
+    told = await results(runs, model)
+    assert len(model.calls) == 3
+    assert sum(isinstance(each, BudgetSpent) for each in told) == 5
+    await process.publish(quota)
+    assert await spent(store, "red") == Spending(3, 0)
 
 
 async def test_the_next_day_has_a_quota_of_its_own(store: MemoryStore, clock: FakeClock) -> None:

@@ -1,8 +1,8 @@
 """What a team may spend a day: checked before every call, charged after it, and shared by all
 processes that work for the team. `pipeline.store.team_use` has where it is stored.
 
-As with the cap of a run, calls in flight are not cancelled, and those that other processes made for
-unfinished jobs are not known yet: a quota can be exceeded by these.
+Calls in flight count as calls, but not their tokens; what other processes spent for unfinished jobs
+is not known yet. A quota can be exceeded by these.
 """
 
 from __future__ import annotations
@@ -41,6 +41,7 @@ class TeamBudget:
     def __init__(self, clock: Clock) -> None:
         self._clock = clock
         self._days: dict[str, _Day] = {}
+        self.in_flight = 0
         self.publish_lock = asyncio.Lock()
 
     def today(self) -> tuple[str, _Day]:
@@ -58,7 +59,7 @@ class TeamBudget:
     def ask(self, quota: DayQuota) -> None:
         """Check that one more call is allowed. Raises BudgetSpent if not."""
         _, day = self.today()
-        if name := quota.reached(day.own + day.elsewhere):
+        if name := quota.reached(day.own + day.elsewhere + Spending(self.in_flight, 0)):
             # Without numbers, so that the text in verdicts is the same in every process.
             limit = name.replace("_", " ")
             raise BudgetSpent(f"the quota of team {quota.team} on {limit} leaves no room for it")

@@ -8,7 +8,8 @@ from __future__ import annotations
 
 import asyncio
 from collections import OrderedDict
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass, field
 from functools import partial
 from typing import Any
@@ -75,6 +76,20 @@ class Allowance:
             # Without numbers, so that the text in verdicts is the same in every process.
             raise BudgetSpent("the cap on tokens leaves no room for it")
 
+    @contextmanager
+    def call(self) -> Iterator[None]:
+        """Make one call inside. Raises BudgetSpent if it is not allowed."""
+        self.ask()
+        if self.team is None:
+            yield
+            return
+        budget, _ = self.team
+        budget.in_flight += 1
+        try:
+            yield
+        finally:
+            budget.in_flight -= 1
+
     def enter(self, usage: Usage, model: str) -> None:
         """Charge the tokens of an answered call, as counted by the model's server."""
         self.usage[model] = self.usage.get(model, Usage()) + usage
@@ -117,9 +132,9 @@ class CappedChatModel:
         affinity: str = "",
     ) -> Completion:
         """Request one completion. Raises BudgetSpent, and what the model raises."""
-        self._allowance.ask()
-        completion = await self._model.complete(messages, decoding, schema, affinity)
-        self._allowance.enter(completion.usage, self.identity.label)
+        with self._allowance.call():
+            completion = await self._model.complete(messages, decoding, schema, affinity)
+            self._allowance.enter(completion.usage, self.identity.label)
         return completion
 
     async def close(self) -> None:
