@@ -15,11 +15,12 @@ from tests.fakes.exporter import exporter
 from tests.servers import metrics_server
 from tests.servers.process import ServerProcess
 
-ALL = dict.fromkeys(("model", "benchmark", "dimension", "endpoint"), ".*") | {
+ALL = dict.fromkeys(("team", "model", "benchmark", "dimension", "endpoint"), ".*") | {
     "namespace": "caliper"
 }
 CHOSEN = {
     "namespace": "caliper",
+    "team": "vision",
     "model": "step-2000",
     "benchmark": "captionqa|comprecap|capability",
     "dimension": "average|overall|OCR",

@@ -91,7 +91,7 @@ def test_dead_letters_are_reached_with_the_settings_of_the_gateway(
     (block,) = (block for block in ON_A_CLUSTER if "dead-letters" in block)
     # What stands for the pod: its Python, with what it has in its environment.
     stand_in = tmp_path / "kubectl"
-    stand_in.write_text(f'#!/bin/sh\nshift 6\nexec "{sys.executable}" "$@"\n', "utf-8")
+    stand_in.write_text(f'#!/bin/sh\nshift 5\nexec "{sys.executable}" "$@"\n', "utf-8")
     stand_in.chmod(0o755)
     asked = block.replace("kafka:9093", kafka.servers).replace("inside dead-letters show 0-0\n", "")
     said = shell(

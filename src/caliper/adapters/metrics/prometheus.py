@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
+from itertools import product
 from typing import Any
 
 from prometheus_client import CollectorRegistry, Counter, Gauge, Histogram, disable_created_metrics
@@ -14,6 +15,7 @@ from caliper.ports.security_events import (
     CallRefused,
     CertificateRead,
     MessageRefused,
+    Refusal,
     Signature,
     UnverifiedReply,
 )
@@ -92,9 +94,11 @@ class PrometheusTelemetry:
 
     def __init__(self, metrics: Metrics, stage: str = "") -> None:
         self.metrics, self._stage = metrics, stage
-        # From 0 on: the first forged reply is a rise, too.
+        # From 0 on: the first forged reply or message is a rise, too.
         for signature in Signature:
             metrics.counter(catalogue.UNVERIFIED, signature)
+        for topic, reason in product(("verdicts", "runs"), Refusal):
+            metrics.counter(catalogue.REFUSED_MESSAGES, topic, reason)
         self._settled: dict[str, int] = {}
         self._score_keys: dict[tuple[str, str, str, Window], set[tuple[str, str]]] = {}
         self._actions: Mapping[type[Event], _Action] = {
