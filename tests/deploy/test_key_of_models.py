@@ -73,7 +73,7 @@ def test_a_renewed_certificate_is_read(tmp_path: Path) -> None:
     told = tmp_path / "told"
     does = f"""case $* in
   *reload) echo "$*" > {told} ;;
-  *) until [ -s {told} ]; do sleep 0.01; echo new > {tmp_path}/tls.crt; done ;;
+  *) n=0; until [ -s {told} ]; do n=$((n + 1)); echo $n > {tmp_path}/tls.crt; sleep 0.01; done ;;
 esac"""
     _start(tmp_path, KEY, does)
     assert told.read_text("ascii") == f"-e stderr -c {FOLDER}/nginx.conf -s reload\n"
