@@ -18,6 +18,7 @@ from tests.deploy.rendering import (
     MANIFESTS,
     OF_CLUSTERS,
     OF_GPUS,
+    OF_SUITES,
     PLAIN,
     Rendering,
     render,
@@ -42,6 +43,7 @@ _TOGETHER = (
         ),
     ),
     Rendering("overlays/external", ("weights-volume",)),
+    Rendering("overlays/local", OF_SUITES),
 )
 _SERVER_SIDE = ("--server-side", "-f", "-")
 
@@ -51,13 +53,11 @@ def _list(objects: Iterable[Object]) -> str:
 
 
 def _in_own_namespace(objects: Iterable[Object], name: str) -> list[Object]:
-    """The same objects beside those of other renderings."""
+    """The same objects beside those of other renderings: `name` stands for `caliper`."""
     moved = copy.deepcopy(list(objects))
     for each in moved:
-        if each["kind"] == "Namespace":
-            each["metadata"]["name"] = name
-        else:
-            each["metadata"]["namespace"] = name
+        field = "name" if each["kind"] == "Namespace" else "namespace"
+        each["metadata"][field] = name + each["metadata"][field].removeprefix("caliper")
     return moved
 
 
@@ -111,11 +111,11 @@ def test_components_with_their_definitions(own_kube_api: KubeApi) -> None:
 
 
 @pytest.mark.components(kustomize.NAME)
-@pytest.mark.parametrize("rendering", _TOGETHER, ids=["all", "volume"])
+@pytest.mark.parametrize("rendering", _TOGETHER, ids=["all", "volume", "pods"])
 def test_components_of_clusters_models_and_weights(
     own_kube_api: KubeApi, rendering: Rendering
 ) -> None:
-    namespace = f"of-{len(rendering.components)}"
+    namespace = f"of-{rendering.components[-1]}"
     objects = _in_own_namespace(render(rendering), namespace)
     _apply_twice(own_kube_api, objects, *_SERVER_SIDE, given=_list(objects))
     assert _admitted(own_kube_api, objects, namespace) == ""
