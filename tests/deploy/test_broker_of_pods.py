@@ -106,8 +106,9 @@ def _shown(ports: Iterable[int]) -> list[bytes]:
 
 @real
 async def test_a_renewed_certificate_is_shown_without_a_restart(broker: Broker) -> None:
-    apply_topics(broker.access(), partitions=3)
-    stream = KafkaStream(broker.access())
+    access = replace(broker.access(), patience=60.0)
+    apply_topics(access, partitions=3)
+    stream = KafkaStream(access)
     await stream.publish(Message("verdicts", "a", b"before"))
     ports = (broker.port, broker.controllers, broker.peers)
     folder = broker.secrets / "caliper-tls-kafka"
@@ -116,13 +117,13 @@ async def test_a_renewed_certificate_is_shown_without_a_restart(broker: Broker) 
     shutil.rmtree(folder)
     make_secrets(broker.secrets)
     assert _shown(ports) == old
-    reload_certificates(replace(broker.access(), patience=60.0))
+    reload_certificates(access)
     first = (folder / "tls.crt").read_bytes().partition(b"-----END")[0]
     async with asyncio.timeout(60):
         await until(lambda: all(each.startswith(first) for each in _shown(ports)))
     await stream.publish(Message("verdicts", "a", b"after"))
     await stream.close()
-    apply_topics(broker.access(), partitions=3)
+    apply_topics(access, partitions=3)
 
 
 @real

@@ -194,7 +194,7 @@ def test_the_authority_is_replaced(installed: Installed) -> None:
     installed.job()
     signed = {name for name in before if name.startswith(("caliper-ca", "caliper-tls-"))}
     assert changed(before, installed.held()) == signed
-    assert len(signed) == 13
+    assert len(signed) == 14
 
 
 def test_files_instead_of_secrets(tmp_path: Path) -> None:

@@ -148,7 +148,7 @@ def test_what_does_not_fit_is_named_and_left_alone(place: Place) -> None:
     ended = run(place.settings)
     assert ended.code == 1
     told = [line for line in ended.err.splitlines() if line.startswith("Error: ")]
-    assert len(told) == 13
+    assert len(told) == 14
     assert "Error: Secret caliper-tls-kafka: the authority did not sign the certificate" in told
     added = "it lacks the token of caliper-token-admin: add the line `admin admin "
     assert any(line.startswith(f"Error: Secret caliper-tokens: {added}") for line in told)
