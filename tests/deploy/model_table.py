@@ -12,7 +12,7 @@ from tests.fakes.published_models import CONFIGS
 
 from caliper.cli.size.cache import cache_of
 from caliper.cli.size.configuration import Configuration
-from caliper.cli.size.gpus import GPUS, MIB, Model
+from caliper.cli.size.gpus import GPUS, MIB, ModelSize
 from caliper.cli.size.weights import weight_bytes
 
 TABLE = re.compile(r"^(\| model \| weights .*?\n)\n", re.MULTILINE | re.DOTALL)
@@ -30,12 +30,12 @@ _MODELS = (
 )
 
 
-def sized(name: str) -> Model:
+def sized(name: str) -> ModelSize:
     """A published model."""
     whole = Configuration(CONFIGS[name], name)
     heads = whole.decoder.number("num_attention_heads", default=8)
     sees = whole.tower is not None
-    return Model(name, weight_bytes(whole), cache_of(whole), heads, 32_768, sees=sees)
+    return ModelSize(name, weight_bytes(whole), cache_of(whole), heads, 32_768, sees=sees)
 
 
 def _fewest(calls: Mapping[int, int]) -> str:

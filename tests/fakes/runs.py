@@ -151,3 +151,15 @@ async def planned(run: RunSpec, by_benchmark: Mapping[str, Sources], store: Obje
     summary = await plan(run, by_benchmark, store)
     shards = [shard async for shard in read_plan(store, summary)]
     return Planned(run, store, summary, lambda: read_plan(store, summary), shards)
+
+
+REPLAY = Identity("replay", "replay", "1")
+BOTH = spec(
+    part("capability", models={"judge": JUDGE, "media": REPLAY}),
+    part("captionqa", repeats=2),
+)
+FOUND = {
+    "capability": sources(scene_rows(3), {}, scene_questions(3)),
+    "captionqa": sources(choice_rows(2, 3), {"nat_000": "green"}),
+}
+"""What `BOTH` is planned from."""

@@ -81,10 +81,6 @@ def aggregator_parts(
         lambda: seats.share,
     )
 
-    async def check_topics() -> None:
-        for follower in followers:
-            await follower.check()
-
     tasks: list[Callable[[], Awaitable[None]]] = [
         seats.keep,
         *(partial(_follow, seats, follower) for follower in followers),
@@ -96,10 +92,15 @@ def aggregator_parts(
     parts = ServiceParts(
         services=(_score_service(scores, ground, ownership or Ownership()),),
         tasks=tuple(tasks),
-        checks={"store": store_check(ground.store), "topics": check_topics},
+        checks={"store": store_check(ground.store), "topics": partial(_check_topics, followers)},
         close=ground.close,
     )
     return parts, scores
+
+
+async def _check_topics(followers: Sequence[Follower]) -> None:
+    for follower in followers:
+        await follower.check()
 
 
 def _measurements(

@@ -7,7 +7,7 @@ from tests.fakes.published_models import BYTES, CONFIGS, decoder
 
 from caliper.cli.size.cache import cache_of
 from caliper.cli.size.configuration import Configuration
-from caliper.cli.size.gpus import MIB, Model
+from caliper.cli.size.gpus import MIB, ModelSize
 from caliper.cli.size.weights import weight_bytes
 from caliper.core.errors import InvalidInput
 
@@ -101,9 +101,9 @@ def test_what_is_not_known_is_named(more: dict[str, Any], named: str) -> None:
         (weight_bytes(whole), cache_of(whole))
 
 
-def sized(name: str, heads: int, *, sees: bool = False) -> Model:
+def sized(name: str, heads: int, *, sees: bool = False) -> ModelSize:
     whole = configuration(CONFIGS[name])
-    return Model(name, weight_bytes(whole), cache_of(whole), heads, 32_768, sees=sees)
+    return ModelSize(name, weight_bytes(whole), cache_of(whole), heads, 32_768, sees=sees)
 
 
 def test_calls_at_once_by_the_number_of_gpus() -> None:

@@ -4,12 +4,12 @@ from dataclasses import replace
 
 import pytest
 from tests.fakes import runs
+from tests.fakes.runs import BOTH, FOUND, REPLAY
 from tests.fakes.stores import MemoryStore
 
 from caliper.core.errors import DataLoss, InvalidInput, NewerSchema
 from caliper.core.keys import canonical_json
 from caliper.core.question import Source
-from caliper.core.run import Identity
 from caliper.pipeline.store.decompression import MOST_UNPACKED
 from caliper.pipeline.store.plan import (
     SHARD_ITEMS,
@@ -21,16 +21,6 @@ from caliper.pipeline.store.plan import (
     read_summary,
 )
 from caliper.ports.storage import Sources
-
-REPLAY = Identity("replay", "replay", "1")
-BOTH = runs.spec(
-    runs.part("capability", models={"judge": runs.JUDGE, "media": REPLAY}),
-    runs.part("captionqa", repeats=2),
-)
-FOUND = {
-    "capability": runs.sources(runs.scene_rows(3), {}, runs.scene_questions(3)),
-    "captionqa": runs.sources(runs.choice_rows(2, 3), {"nat_000": "green"}),
-}
 
 
 async def test_indices_are_dense_and_in_order() -> None:

@@ -6,25 +6,15 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from tests.fakes import runs
+from tests.fakes.runs import BOTH, FOUND
 from tests.fakes.stores import MemoryStore
 
 from caliper.core.errors import InvalidInput, UnknownName
 from caliper.core.question import Item, Question, Source
-from caliper.core.run import Identity
 from caliper.pipeline.store.items import decode_item, encode_item
 from caliper.pipeline.store.plan import (
     draw,
 )
-
-REPLAY = Identity("replay", "replay", "1")
-BOTH = runs.spec(
-    runs.part("capability", models={"judge": runs.JUDGE, "media": REPLAY}),
-    runs.part("captionqa", repeats=2),
-)
-FOUND = {
-    "capability": runs.sources(runs.scene_rows(3), {}, runs.scene_questions(3)),
-    "captionqa": runs.sources(runs.choice_rows(2, 3), {"nat_000": "green"}),
-}
 
 
 def an_item(key: str, source: Source = Source.CAPTION) -> Item:

@@ -19,7 +19,7 @@ from caliper.cli.flags import Json
 from caliper.cli.size.cache import cache_of
 from caliper.cli.size.configuration import Configuration
 from caliper.cli.size.decoders import with_defaults
-from caliper.cli.size.gpus import DEGREES, GPUS, MIB, Model
+from caliper.cli.size.gpus import DEGREES, GPUS, MIB, ModelSize
 from caliper.cli.size.weights import weight_bytes
 from caliper.cli.tables import text_table
 from caliper.core.errors import InvalidInput, UnknownName
@@ -69,10 +69,10 @@ def _published(name: str) -> CheckpointFiles:
     return read_published(name, hub_endpoint())
 
 
-def _model(files: CheckpointFiles) -> Model:
+def _model(files: CheckpointFiles) -> ModelSize:
     whole = Configuration(files.config, files.file)
     text = with_defaults(whole.decoder)
-    return Model(
+    return ModelSize(
         name=files.name,
         weights=files.tensors or weight_bytes(whole),
         cache=cache_of(whole),
@@ -96,7 +96,7 @@ def _chosen(names: list[str]) -> dict[str, int]:
     return chosen
 
 
-def _document(model: Model, tokens: int, gpus: Mapping[str, int]) -> dict[str, Any]:
+def _document(model: ModelSize, tokens: int, gpus: Mapping[str, int]) -> dict[str, Any]:
     return {
         "model": model.name,
         "weights_bytes": model.bytes,
@@ -115,7 +115,7 @@ def _document(model: Model, tokens: int, gpus: Mapping[str, int]) -> dict[str, A
     }
 
 
-def _show(model: Model, tokens: int, gpus: Mapping[str, int]) -> None:
+def _show(model: ModelSize, tokens: int, gpus: Mapping[str, int]) -> None:
     parts = [f"{size / 1e9:.1f} GB {plain(name)}" for name, size in model.weights.items()]
     whole = f"{model.bytes / 1e9:.1f} GB: " if len(parts) > 1 else ""
     OUT.print(plain(model.name), highlight=False)

@@ -30,7 +30,7 @@ DEGREES = (1, 2, 4, 8)
 
 
 @dataclass(frozen=True, slots=True)
-class Model:
+class ModelSize:
     """The size of a model. `weights` are bytes by type, `heads` those of its attention, `context`
     the most tokens of a call.
     """
