@@ -100,6 +100,7 @@ def test_a_run_in_one_process_imports_nothing_for_services(runs: Path) -> None:
     found = imported(runs, "evaluate", "--config", "all.yaml", "--quiet", "--out", "runs/three")
     assert "caliper.wiring.stages" in found
     assert not found & OF_SERVICES
+    assert not {name for name in found if name.startswith("caliper.building")}
 
 
 def test_the_rules_are_imported_for_a_model_that_names_them(runs: Path) -> None:

@@ -7,18 +7,18 @@ from collections.abc import Collection, Sequence
 from datetime import datetime
 from typing import TYPE_CHECKING
 
-from caliper.analysis.compare import Difference
-from caliper.analysis.leaderboard import Standing
 from caliper.benchmarks import lexical_agreement
 from caliper.benchmarks.captionqa.domains import TITLES
 from caliper.benchmarks.registry import all_names, benchmark
 from caliper.core.report import BenchmarkReport, Coverage, Estimate, Path, Report, Reuse
 from caliper.core.suspicion import STUFFING, Suspicious
-from caliper.pipeline.comparing.comparison import Side
 
 if TYPE_CHECKING:
-    # It imports numpy, which the gateway does without.
+    # They import numpy, which the gateway does without, or take time that `evaluate` does not need.
     from caliper.analysis.agreement import Coefficient
+    from caliper.analysis.compare import Difference
+    from caliper.analysis.leaderboard import Standing
+    from caliper.pipeline.comparing.comparison import Side
 
 NO_DATA = "no data"
 _MINUS = "\N{MINUS SIGN}"

@@ -6,10 +6,9 @@ from collections.abc import Mapping
 from functools import cached_property
 from itertools import chain
 
-from caliper.adapters.media.bounds import CLIPS
-from caliper.local.building.options import SUFFIXES
+from caliper.adapters.media.bounds import CLIPS, PICTURES
 
-_ENDINGS = SUFFIXES | CLIPS.keys()
+_ENDINGS = PICTURES | CLIPS.keys()
 _Form = tuple[tuple[str, ...], str]
 """The folders and the extension of a name."""
 _Index = dict[str, list[tuple[_Form, str]]]

@@ -10,7 +10,7 @@ import pytest
 from aiohttp import web
 from aiohttp.test_utils import TestServer
 
-from caliper.adapters.models.transport import LARGEST_BODY, REPLY, AiohttpTransport, new_client
+from caliper.adapters.models.transport import LARGEST_BODY, REPLY, AiohttpTransport, hub_client
 
 
 async def body_of(body: bytes, encoding: str = "") -> bytes:
@@ -39,7 +39,7 @@ async def test_posts_carry_what_they_are_given_and_answers_name_no_secret() -> N
     app = web.Application()
     app.router.add_post("/", answer)
     headers = {"authorization": "Bearer secret", "x-none": None}
-    async with TestServer(app) as server, new_client() as client:
+    async with TestServer(app) as server, hub_client() as client:
         url = str(server.make_url("/"))
         found = await client.post(url, json={"text": "caf\u00e9"}, headers=headers)
         await client.post(url, data={"a": "b"}, headers=headers)

@@ -24,6 +24,8 @@ CLIPS: Mapping[str, str] = {
     ".webm": "video/webm",
 }
 """File suffixes of clips, with their media types; all other files are pictures."""
+PICTURES = frozenset({".avif", ".jpg", ".jpeg", ".png", ".webp", ".gif", ".bmp", ".tif", ".tiff"})
+"""File suffixes of pictures in folders where other files may be."""
 THUMBNAIL_PIXELS = 30_000_000
 """The most pixels decoded for a thumbnail: in the costliest mode, nine bytes each."""
 THUMBNAIL_FRAME_PIXELS = 9_000_000

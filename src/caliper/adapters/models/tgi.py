@@ -24,9 +24,9 @@ from caliper.adapters.models.endpoint import Endpoint, status_error
 from caliper.adapters.models.schema_forms import OTHER_FORMS, TGI_FORMS, Form, violates_schema
 from caliper.adapters.models.transport import (
     REPLY,
+    AiohttpTransport,
     UntrustedServer,
     hub_client,
-    new_client,
     use_trust,
 )
 from caliper.adapters.trust import tls_context
@@ -104,14 +104,15 @@ class TgiModel:
         Raises UnknownName if the endpoint does not serve the named model, InvalidInput if it
         serves another revision, and BackendError subclasses.
         """
-        async with new_client(self._trust) as client:
+        # New connections: those kept alive may lead to the server that was there before.
+        async with AiohttpTransport(self._trust) as transport:
             is_tgi = self._endpoint.kind == "tgi"
-            info = await self._get_json(client, "/info") if is_tgi else {}
+            info = await self._get_json(transport, "/info") if is_tgi else {}
             served = info.get("model_id")
             if isinstance(served, str) and self._endpoint.model in {"", served}:
                 self._forms = TGI_FORMS
                 return self._new_identity(served, str(info.get("model_sha") or ""))
-            models = _models_by_id(await self._get_json(client, "/v1/models"))
+            models = _models_by_id(await self._get_json(transport, "/v1/models"))
         if not models:
             raise BackendRejected(
                 "the endpoint names no model under /info or /v1/models; check its URL"
@@ -225,13 +226,14 @@ class TgiModel:
             output = await self._client.chat_completion(**{**request, "extra_body": body})
         return read_completion(output[REPLY])
 
-    async def _get_json(self, client: httpx2.AsyncClient, path: str) -> Mapping[str, Any]:
+    async def _get_json(self, transport: AiohttpTransport, path: str) -> Mapping[str, Any]:
         """The JSON object at `path`, empty if there is none."""
         headers = {"authorization": f"Bearer {self._token}"} if self._token else {}
+        request = httpx2.Request("GET", f"{self._endpoint.base}{path}", headers=headers)
 
         with self._translated_errors():
             async with asyncio.timeout(self._timeout):
-                answer = await client.get(f"{self._endpoint.base}{path}", headers=headers)
+                answer = await transport.handle_async_request(request)
             if answer.status_code in {404, 405}:
                 return {}
             if not answer.is_success:

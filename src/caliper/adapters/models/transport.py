@@ -196,13 +196,6 @@ def _post_request(url: str) -> httpx2.Request:
     return httpx2.Request("POST", url)
 
 
-def new_client(trust: ssl.SSLContext | None = None) -> httpx2.AsyncClient:
-    """An httpx2 client over aiohttp that follows no redirects: they would carry the token.
-    `trust` as for AiohttpTransport.
-    """
-    return _Client(trust)
-
-
 @contextmanager
 def use_trust(trust: ssl.SSLContext | None) -> Iterator[None]:
     """Make `hub_client` trust those certificates within the context."""
@@ -214,8 +207,9 @@ def use_trust(trust: ssl.SSLContext | None) -> Iterator[None]:
 
 
 def hub_client() -> httpx2.AsyncClient:
-    """The client factory for huggingface_hub.
+    """The client factory for huggingface_hub: no client follows redirects, which would carry the
+    token.
 
     It is global to the process, takes no arguments, and runs during a client's first call.
     """
-    return new_client(_TRUST.get())
+    return _Client(_TRUST.get())

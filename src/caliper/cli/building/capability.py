@@ -8,13 +8,12 @@ from typing import Annotated
 
 import typer
 
-from caliper.adapters.media.bounds import CLIPS
+from caliper.adapters.media.bounds import CLIPS, PICTURES
 from caliper.benchmarks.capability.tasks import NAMES
 from caliper.building.asking.planning import MOST_ELEMENTS
 from caliper.cli.building.engine import SPECS, BuildEngine, EngineFlags, digests_of, run_build
 from caliper.core.errors import UnknownName
 from caliper.local.building.capability import AnnotationBuild, AnnotationOptions
-from caliper.local.building.options import SUFFIXES
 from caliper.local.building.sequence import BuildResult
 
 
@@ -118,7 +117,7 @@ def build_capability(inputs: AnnotationInputs, flags: AnnotationFlags) -> int:
     options = flags.options(inputs.media)
 
     async def work(engine: BuildEngine) -> BuildResult:
-        media = await digests_of(options.media, SUFFIXES | CLIPS.keys())
+        media = await digests_of(options.media, PICTURES | CLIPS.keys())
         build = AnnotationBuild(options, engine.models, media)
         return await build.run(engine.directory, engine.show)
 

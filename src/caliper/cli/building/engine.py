@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 import uvloop
 
+from caliper.adapters.media.bounds import PICTURES
 from caliper.adapters.packs.files import shipped_pack
 from caliper.building.asking.planning import NAME
 from caliper.cli.building.show import BuildView
@@ -22,7 +23,7 @@ from caliper.cli.progress import run_watcher
 from caliper.lazy import check_library, lazy_module
 from caliper.local.building.directory import BuildDirectory
 from caliper.local.building.model_steps import ModelSteps, StepRun
-from caliper.local.building.options import SUFFIXES, media_digests
+from caliper.local.building.options import media_digests
 from caliper.local.building.sequence import BuildResult, Show
 from caliper.local.config import RunConfig
 from caliper.local.run import evaluate
@@ -127,7 +128,7 @@ async def _run(
         await room.close()
 
 
-async def digests_of(folder: Path, suffixes: Collection[str] = SUFFIXES) -> dict[str, str]:
+async def digests_of(folder: Path, suffixes: Collection[str] = PICTURES) -> dict[str, str]:
     """The digests of the media in a folder, under the limits of this process."""
     return await asyncio.to_thread(media_digests, folder, decoders().limits, suffixes)
 

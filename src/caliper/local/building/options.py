@@ -7,12 +7,11 @@ from collections.abc import Collection, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from caliper.adapters.media.bounds import CLIPS, MediaLimits
+from caliper.adapters.media.bounds import CLIPS, PICTURES, MediaLimits
 from caliper.building.captionqa.blind import VOTES
 from caliper.building.captionqa.duplicates import GroupingOptions
 from caliper.core.errors import InvalidInput
 
-SUFFIXES = frozenset({".avif", ".jpg", ".jpeg", ".png", ".webp", ".gif", ".bmp", ".tif", ".tiff"})
 MOST_PICTURES, MOST_PER_PICTURE = 10_000, 2_000
 """Of the questions about a picture, each is compared with each."""
 VALIDATORS = 2
@@ -56,7 +55,7 @@ class BuildOptions:
 
 
 def media_digests(
-    folder: Path, limits: MediaLimits, suffixes: Collection[str] = SUFFIXES
+    folder: Path, limits: MediaLimits, suffixes: Collection[str] = PICTURES
 ) -> dict[str, str]:
     """The SHA-256 of every medium below a folder, by path, in the order of the paths.
 
@@ -73,7 +72,7 @@ def media_digests(
         and not any(part.startswith(".") for part in path.relative_to(folder).parts)
     )
     if not 0 < len(media) <= MOST_PICTURES:
-        noun = "pictures" if suffixes is SUFFIXES else "pictures and clips"
+        noun = "pictures" if suffixes is PICTURES else "pictures and clips"
         message = f"expected 1 to {MOST_PICTURES:,} {noun}, found {len(media):,}"
         raise InvalidInput(message, file=str(folder), field="images")
     digests = {}
