@@ -6,6 +6,7 @@ import hashlib
 import json
 from collections.abc import Iterable, Mapping
 from dataclasses import fields
+from functools import cache
 from typing import Any
 
 _CANONICAL = json.JSONEncoder(
@@ -29,7 +30,12 @@ def canonical_json(value: Any) -> bytes:
 
 def fields_of(value: Any) -> dict[str, Any]:
     """The fields of a dataclass by name, without the deep copy that `asdict` makes."""
-    return {field.name: getattr(value, field.name) for field in fields(value)}
+    return {name: getattr(value, name) for name in _field_names(value.__class__)}
+
+
+@cache
+def _field_names(kind: Any) -> tuple[str, ...]:
+    return tuple(field.name for field in fields(kind))
 
 
 def digest(value: Any) -> str:

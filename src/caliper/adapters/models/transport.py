@@ -129,7 +129,9 @@ async def _bounded_body(response: aiohttp.ClientResponse, request: httpx2.Reques
     encoding = response.headers.get("Content-Encoding", "identity").strip().lower()
     if encoding not in {"", "identity", "gzip", "x-gzip", "deflate"}:
         raise httpx2.ReadError(f"unexpected content encoding {encoding!r:.20}", request=request)
-    packed = encoding not in {"", "identity"}
+    packed, length = encoding not in {"", "identity"}, response.content_length
+    if not packed and length is not None and length <= LARGEST_BODY:
+        return await response.read()
     unpacker = zlib.decompressobj(_GZIP_OR_ZLIB)
     body = bytearray()
     try:

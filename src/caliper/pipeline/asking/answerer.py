@@ -99,8 +99,8 @@ def sampling(ask: Ask, seed: int) -> Decoding:
     A server samples the same words for the same seed: with one seed for all, repeats at
     temperature 0.6 (CompreCap) would agree by construction.
     """
-    ask_seed = sampling_seed(seed + ask.decoding.seed, ask.repeat, ask.attempt)
-    return replace(ask.decoding, seed=ask_seed)
+    own = sampling_seed(seed + ask.decoding.seed, ask.repeat, ask.attempt)
+    return ask.decoding if own == ask.decoding.seed else replace(ask.decoding, seed=own)
 
 
 def read_completion(completion: Completion) -> Answer:
