@@ -16,7 +16,7 @@ Entry = tuple[str, str, Sums]
 """A cell, a cluster, and the sums of the cluster in the cell."""
 
 
-class Shared:
+class SumCache:
     """Interns recent sums, so that equal ones share memory: a hundred thousand clusters have few
     distinct sums.
     """
@@ -39,7 +39,7 @@ class Tally:
 
     def __init__(self) -> None:
         self._cells: dict[str, dict[str, Sums]] = {}
-        self._shared = Shared()
+        self._sums = SumCache()
 
     def add(self, cell: str, cluster: str, **amounts: Amount) -> None:
         """Add amounts to a cluster of a cell."""
@@ -59,7 +59,7 @@ class Tally:
         for cell in other:
             clusters = self._cells.setdefault(cell, {})
             for cluster, sums in other.clusters(cell).items():
-                clusters[cluster] = self._shared(add_up((clusters.get(cluster, {}), sums)))
+                clusters[cluster] = self._sums(add_up((clusters.get(cluster, {}), sums)))
 
     def withdraw(self, entries: Iterable[Entry]) -> None:
         """Subtract entries that were absorbed before. Clusters with nothing left are removed, and
@@ -70,7 +70,7 @@ class Tally:
             negated = {name: -amount for name, amount in sums.items()}
             remaining = add_up((clusters[cluster], negated))
             if any(remaining.values()):
-                clusters[cluster] = self._shared(remaining)
+                clusters[cluster] = self._sums(remaining)
                 continue
             del clusters[cluster]
             if not clusters:

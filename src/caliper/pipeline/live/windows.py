@@ -14,7 +14,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field
 from typing import NamedTuple
 
-from caliper.core.tally import Entry, Shared, Tally
+from caliper.core.tally import Entry, SumCache, Tally
 
 Place = tuple[int, int, int]
 """Milliseconds since 1970 by the broker's clock, partition, offset."""
@@ -54,7 +54,7 @@ class RollingWindow:
     tally: Tally = field(default_factory=Tally)
     _order: list[tuple[Place, Key]] = field(default_factory=list)
     _held: dict[Key, _CompactScore] = field(default_factory=dict)
-    _shared: Shared = field(default_factory=Shared)
+    _sums: SumCache = field(default_factory=SumCache)
     _count: int = 0
 
     def __len__(self) -> int:
@@ -98,7 +98,7 @@ class RollingWindow:
     def _compact(self, tally: Tally) -> Iterator[Entry]:
         """The entries of a tally, with names of cells and equal sums shared in memory."""
         for cell, cluster, sums in tally.entries():
-            yield sys.intern(cell), cluster, self._shared(sums)
+            yield sys.intern(cell), cluster, self._sums(sums)
 
     def _remove(self, key: Key) -> None:
         sample = self._held.pop(key)
