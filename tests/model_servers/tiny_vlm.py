@@ -43,9 +43,7 @@ _REPLIES = (
     '<|json|>{"score":"1"}',
     '<|json|>{"score":"0"}',
 )
-"""What the model says after the last token of a prompt, which its template chooses. That stands in
-the place of the role: what follows the role, `transformers serve` takes for part of the reply.
-"""
+"""What the model says after the last token of a prompt, which its template chooses."""
 _FORCED = ('{"scene":"1","score', '{"action":"0","reason":"')
 """What it says where a server makes it keep to a schema."""
 _TEMPLATE = """
@@ -58,8 +56,8 @@ _TEMPLATE = """
 {%- else %}{{ part.text }}{% endif -%}
 {%- endfor -%}
 {%- endif %}<|im_end|>
-{% endfor %}{% if add_generation_prompt %}<|im_start|>
-{%- set asked = messages[-1].content | string -%}
+{% endfor %}{% if add_generation_prompt %}<|im_start|>assistant
+{% set asked = messages[-1].content | string -%}
 {%- if 'JSON' in asked %}<|json|>
 {%- elif 'one letter' in asked %}<|letter|>
 {%- else %}<|caption|>
@@ -83,6 +81,11 @@ def _tokenizer() -> Qwen2TokenizerFast:
         pad_token="<|endoftext|>",
         additional_special_tokens=list(_SPECIAL[1:]),
         chat_template=_TEMPLATE,
+        # Else `transformers serve` takes all that follows the role for the reply.
+        response_template={
+            "start_anchor": list(_SPECIAL[-3:]),
+            "fields": {"content": {"close": "<|im_end|>", "content": "text"}},
+        },
     )
 
 
