@@ -64,7 +64,7 @@ $(MODELS)/.installed: requirements-models.lock
 	@touch $@
 
 test-models: $(VENV)/.installed-dev $(MODELS)/.installed ## Run those on vLLM and transformers serve, which no other target has (6 GB, x86-64)
-	TEST_MODELS=$(MODELS) $(BIN)/python -m pytest tests/model_servers
+	TEST_MODELS=$(MODELS) $(BIN)/python -m pytest tests/model_servers -rP --show-capture=stdout
 
 faults: N = 40
 faults: SEED = 1

@@ -20,7 +20,7 @@ def installed() -> Path:
 
 @pytest.fixture(scope="session")
 def hub(installed: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """A cache as of the hub, with the model of random weights."""
+    """A cache as of the hub, with the tiny model."""
     folder = tmp_path_factory.mktemp("hub")
     servers.write_model(installed, folder)
     return folder

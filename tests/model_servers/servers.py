@@ -1,4 +1,4 @@
-"""`transformers serve` and vLLM on the CPU, with a model of random weights.
+"""`transformers serve` and vLLM on the CPU, with a model that knows nothing.
 
 They are what requirements-models.lock installs, in an environment of their own that `TEST_MODELS`
 names. `make test-models` makes it, and runs the tests that need it.
@@ -56,7 +56,7 @@ def vllm(installed: Path, model: Path, folder: Path) -> tuple[ServerProcess, str
         *("--max-model-len", "8192", "--max-num-seqs", "4", "--enforce-eager"),
         # Else it refuses requests that say which frames of a clip to take.
         "--trust-request-mm-kwargs",
-        # A model of random weights would write white space without end.
+        # As deploy/k8s/components/vllm: a weak model would write white space without end.
         "--structured-outputs-config.backend=xgrammar",
         "--structured-outputs-config.disable_any_whitespace=true",
     ]

@@ -1,8 +1,10 @@
-"""Servers that people have, as captioner, judge and reader. Their model talks nonsense: scores mean
-nothing, and runs are clean.
+"""Servers that people have, as captioner, judge and reader. Their model knows nothing: replies are
+scored, and the scores are those of chance.
 """
 
 import json
+import shutil
+import sys
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from pathlib import Path
@@ -18,6 +20,7 @@ from caliper.adapters.media.bounds import MediaLimits
 from caliper.adapters.media.preparation import prepare_file
 from caliper.adapters.models.endpoint import parse_endpoints
 from caliper.adapters.models.tgi import TgiModel
+from caliper.adapters.phrases import headline
 from caliper.core.preparation import Preparation
 from caliper.core.question import Decoding
 from caliper.local.config import check_config
@@ -30,8 +33,6 @@ from caliper.wiring.models import Access
 
 EXAMPLES = ROOT / "examples"
 ACCESS = Access(timeout=600.0, in_flight=4)
-OF_REPLIES = {"unreadable", "truncated", "no_reply", "bad_ground_truth"}
-"""What may be wrong with a reply itself; everything else would be trouble with the server."""
 SCORE = {
     "type": "object",
     "properties": {"score": {"type": "integer", "enum": [-1, 0, 1]}},
@@ -49,8 +50,13 @@ async def connected(url: str) -> AsyncIterator[TgiModel]:
         await model.close()
 
 
-async def run(url: str, folder: Path, preparation: dict[str, Any]) -> list[dict[str, Any]]:
-    """The verdicts of an evaluation that asks the server for everything."""
+async def coverage(
+    url: str, folder: Path, preparation: dict[str, Any], tokens: int = 4
+) -> dict[str, tuple[int, dict[str, int]]]:
+    """By benchmark, how many verdicts of a run have a score, and how many have none, by reason.
+
+    The run asks the server for everything; the reader may write `tokens`.
+    """
     shared = {
         "media": str(EXAMPLES / "media"),
         "captioner": f"chat:{url}",
@@ -60,29 +66,30 @@ async def run(url: str, folder: Path, preparation: dict[str, Any]) -> list[dict[
     data = folder / "data"
     data.mkdir()
     for task in ("scene", "action"):
-        text = (EXAMPLES / "capability" / f"{task}.jsonl").read_text("utf-8")
-        (data / f"{task}.jsonl").write_text("".join(text.splitlines(keepends=True)[:2]))
+        shutil.copy(EXAMPLES / "capability" / f"{task}.jsonl", data)
     parts = {
         "capability": {"data": str(data), "judge": f"chat:{url}", **shared},
         "captionqa": {
             "data": str(EXAMPLES / "captionqa" / "questions.json"),
             "reader": f"chat:{url}",
+            "set": {"max_tokens": str(tokens)},
             **shared,
         },
     }
     places = {"out": str(folder / "out"), "store": str(folder / "store")}
-    config = check_config(
-        {"benchmarks": parts, "name": "nonsense", "limit": 1, "anchors": False, **places}
-    )
+    config = check_config({"benchmarks": parts, "name": "chance", "anchors": False, **places})
     clock = SystemClock()
     async with prepare(config, ACCESS, clock) as prepared:
         finished = await evaluate(prepared, SilentWatcher(), clock)
-    assert finished.report.state in {"complete", "finished"}
     ((label, spent),) = json.loads((folder / "out/execution.json").read_text())["models"].items()
     assert label.startswith(f"{MODEL} (chat, ")
     assert spent["failed"] == 0
-    assert spent["completion_tokens"] > 0
-    return tiny.read_lines(folder / "out" / "verdicts.jsonl")
+    found = {}
+    for part in finished.report.benchmarks:
+        found[part.name] = part.coverage.scored, dict(part.coverage.unscored)
+        # `make test-models` shows what was written.
+        sys.stdout.write(f"{part.name}: {found[part.name]}, {headline(part).value}\n")
+    return found
 
 
 @pytest.mark.parametrize(
@@ -93,25 +100,32 @@ async def run(url: str, folder: Path, preparation: dict[str, Any]) -> list[dict[
 async def test_one_server_captions_judges_and_reads(
     request: pytest.FixtureRequest, server: str, preparation: dict[str, Any], tmp_path: Path
 ) -> None:
-    rows = await run(request.getfixturevalue(server), tmp_path, preparation)
-    assert {row["benchmark"] for row in rows} == {"capability", "captionqa"}
-    assert {row["reason"] for row in rows if row["score"] is None} <= OF_REPLIES
+    found = await coverage(request.getfixturevalue(server), tmp_path, preparation)
+    assert found == {"capability": (16, {}), "captionqa": (128, {})}
+    captions = tiny.read_lines(tmp_path / "out" / "captions.jsonl")
+    assert not any("truncated" in caption for caption in captions)
+    rows = tiny.read_lines(tmp_path / "out" / "verdicts.jsonl")
     assert {Path(path).suffix for row in rows for path in row["media"]} >= {".jpg", ".mp4"}
 
 
-async def test_vllm_keeps_to_a_schema(vllm: str) -> None:
-    async with connected(vllm) as model:
-        messages = (ChatMessage("user", ("Answer with JSON.",)),)
+@pytest.mark.parametrize("server", ["transformers", "vllm"])
+async def test_a_reply_that_the_server_cut_off_has_no_score(
+    request: pytest.FixtureRequest, server: str, tmp_path: Path
+) -> None:
+    found = await coverage(request.getfixturevalue(server), tmp_path, {"frames": 2}, tokens=1)
+    assert found == {"capability": (16, {}), "captionqa": (0, {"truncated": 128})}
+
+
+@pytest.mark.parametrize(("server", "obeyed"), [("transformers", False), ("vllm", True)])
+async def test_who_keeps_to_a_schema(
+    request: pytest.FixtureRequest, server: str, obeyed: bool
+) -> None:
+    async with connected(request.getfixturevalue(server)) as model:
+        messages = (ChatMessage("user", ("Describe the picture.",)),)
         reply = await model.complete(messages, Decoding(max_tokens=64), SCORE)
-    assert (reply.finish, json.loads(reply.text)["score"] in {-1, 0, 1}) == ("stop", True)
-
-
-async def test_transformers_ignores_a_schema(transformers: str) -> None:
-    async with connected(transformers) as model:
-        messages = (ChatMessage("user", ("Answer with JSON.",)),)
-        reply = await model.complete(messages, Decoding(max_tokens=16), SCORE)
-    assert reply.text
-    assert not reply.text.startswith("{")
+    assert reply.finish == "stop"
+    assert reply.text.startswith("{") == obeyed
+    assert not obeyed or json.loads(reply.text)["score"] in {-1, 0, 1}
 
 
 async def test_vllm_takes_as_many_frames_as_asked(vllm: str, tmp_path: Path) -> None:
