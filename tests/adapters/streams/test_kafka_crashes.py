@@ -4,8 +4,12 @@ import asyncio
 import os
 import signal
 import sys
+from dataclasses import replace
+from functools import partial
 
+import pytest
 from kafka import TopicPartition
+from tests.fakes.fault_schedules import patient
 from tests.fakes.kafka_streams import PATIENCE, hasty, new_topic, publish, received, streaming
 
 from caliper.adapters.streams.kafka_access import KafkaAccess
@@ -16,8 +20,8 @@ import asyncio, sys
 from caliper.adapters.streams.kafka import KafkaStream
 from caliper.adapters.streams.kafka_access import KafkaAccess
 
-async def main(servers, prefix, topic, count):
-    access = KafkaAccess(servers, session=1.0, longest_pause=5.0, prefix=prefix)
+async def main(servers, prefix, topic, count, session):
+    access = KafkaAccess(servers, session=float(session), longest_pause=20.0, prefix=prefix)
     member = KafkaStream(access).consumer(topic, "judge")
     for _ in range(int(count)):
         delivery = await member.receive()
@@ -29,12 +33,12 @@ asyncio.run(main(*sys.argv[1:]))
 
 
 async def started(
-    access: KafkaAccess, topic: str, count: int
+    access: KafkaAccess, topic: str, count: int, session: float = 1.0
 ) -> tuple[asyncio.subprocess.Process, list[str]]:
     """A process that has received so many messages, and what it said about them."""
     process = await asyncio.create_subprocess_exec(
         sys.executable, "-W", "ignore", "-c", CONSUMER,
-        access.servers, access.prefix, topic, str(count),
+        access.servers, access.prefix, topic, str(count), str(session),
         stdout=asyncio.subprocess.PIPE,
     )  # fmt: skip
     assert process.stdout is not None
@@ -125,3 +129,24 @@ async def test_suspects_that_the_broker_dropped_do_not_hold_up_the_rest(kafka: K
         assert (delivery.offset, delivery.crashes) == (2, 0)
         await member.acknowledge(delivery)
         await member.leave()
+
+
+@pytest.mark.parametrize(("session", "theirs", "times"), [(2.0, 3.5, 0), (1.0, 12.0, 1)])
+async def test_who_waits_for_a_dead_member_is_in_trouble_once_if_at_all(
+    kafka: KafkaAccess,
+    caplog: pytest.LogCaptureFixture,
+    session: float,
+    theirs: float,
+    times: int,
+) -> None:
+    topic = new_topic(kafka)
+    async with streaming(replace(hasty(kafka, patience=2.0), session=session)) as stream:
+        await publish(stream, topic, 1)
+        process, _ = await started(kafka, topic, 1, theirs)
+        await kill(process)
+        member = stream.consumer(topic, "judge")
+        await patient(partial(received, member))
+        assert member.trouble is None
+        await member.leave()
+    # Said whenever a trouble begins.
+    assert caplog.text.count("does not answer") == times

@@ -56,7 +56,7 @@ class KafkaPoller:
         self._window, self._announce = window, announce
         self._thread = Thread(target=self._run, name=f"kafka-{topic}-{group}", daemon=True)
         self._stopping, self._woken = Event(), Event()
-        self._committed_at = self._answered_at = self._member_at = time.monotonic()
+        self._committed_at = self._answered_at = self._rest_at = time.monotonic()
         self.trouble: StreamUnavailable | None = None
         self.lag: Mapping[int, int] = {}
         self.rebalances = 0
@@ -93,7 +93,7 @@ class KafkaPoller:
             # Load the partitions first: a member that joins without them is assigned none and
             # must join again.
             client.topics()
-            self._member_at = time.monotonic()
+            self._rest_at = time.monotonic()
             while not self._stopping.is_set():
                 self._step(client)
         finally:
@@ -119,15 +119,17 @@ class KafkaPoller:
 
         kafka-python 3.0.12 does so if it rejoins because a topic grew, and the poll ends before
         that completes: the next poll assumes that it did. So polls while rejoining are longer.
+
+        The broker lets a group wait a whole session for a member that died, and who gives up in the
+        meantime makes all others join again.
         """
         now = time.monotonic()
         state = client.group_metadata().state
-        if state is MemberState.REBALANCING and now > self._member_at + self._access.session:
+        if state is not MemberState.REBALANCING:
+            self._rest_at = now
+        elif now > self._rest_at + 2 * self._access.session:
             raise StreamUnavailable(f"Kafka: group {self._group} does not come to rest")
-        if state is MemberState.STABLE:
-            self._member_at = now
-            return _POLL
-        return _JOIN
+        return _POLL if state is MemberState.STABLE else _JOIN
 
     @property
     def _probe_ms(self) -> int:
@@ -140,7 +142,7 @@ class KafkaPoller:
                 commit = client.committed(place, metadata=True, timeout_ms=self._probe_ms)
                 mark = CommitMark(commit.offset, commit.metadata or "") if commit else None
                 self._window.adopt(place.partition, mark)
-                self._note_answer()
+                self._note_answer(client)
 
     def _fetch(self, client: Any, longest: float) -> None:
         partitions = self._window.fetchable()
@@ -162,7 +164,7 @@ class KafkaPoller:
                 message = message_of(record, self._access.prefix)
                 self._window.stage(place.partition, record.offset, message)
         if batches:
-            self._note_answer()
+            self._note_answer(client)
         elif full:
             self._woken.wait(_POLL)
 
@@ -170,7 +172,7 @@ class KafkaPoller:
         marks = self._window.marks()
         if marks:
             client.commit(_offsets(self._topic, marks), timeout_ms=self._probe_ms)
-            self._note_answer()
+            self._note_answer(client)
         self._committed_at = time.monotonic()
         self._window.confirm(marks)
         self._measure(client)
@@ -200,12 +202,14 @@ class KafkaPoller:
             place = TopicPartition(self._topic, partition)
             if (offset := client.position(place, self._probe_ms)) is not None:
                 self._window.skip_to(partition, offset)
-        self._note_answer()
+        self._note_answer(client)
 
-    def _note_answer(self) -> None:
-        """Note that the cluster answers."""
+    def _note_answer(self, client: Any) -> None:
+        """Note that the cluster answers, which ends the trouble of a member that has joined: an
+        answer says nothing about a group that does not come to rest.
+        """
         self._answered_at = time.monotonic()
-        if self.trouble is not None:
+        if self.trouble is not None and client.group_metadata().state is MemberState.STABLE:
             self.trouble = None
             self._announce()
 
