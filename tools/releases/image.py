@@ -83,7 +83,7 @@ def _built(plan: Plan, processor: str, out: Path) -> str:
 
 
 def _pack(layout: Path, archive: Path, epoch: int) -> None:
-    """As buildah's own archive would be, but for the times and the owner that it takes from here."""
+    """The archive that buildah would write, but with one time and owner for all."""
 
     def plain(member: tarfile.TarInfo) -> tarfile.TarInfo:
         mode = 0o755 if member.isdir() else 0o644
