@@ -87,7 +87,8 @@ def _pack(layout: Path, archive: Path, epoch: int) -> None:
 
     def plain(member: tarfile.TarInfo) -> tarfile.TarInfo:
         mode = 0o755 if member.isdir() else 0o644
-        return member.replace(mtime=epoch, mode=mode, uid=0, gid=0, uname="", gname="")
+        owner = {"uid": 0, "gid": 0, "uname": "", "gname": ""}
+        return member.replace(mtime=epoch, mode=mode, **owner, deep=False)
 
     with tarfile.open(archive, "w") as packed:
         for each in sorted(layout.iterdir()):
