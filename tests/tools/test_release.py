@@ -140,6 +140,21 @@ def test_the_image_says_where_it_comes_from(tmp_path: Path) -> None:
     assert push == ["buildah", "push", "caliper:1.0-arm64", f"oci:{tmp_path}/image:1.0"]
 
 
+def test_the_archive_of_an_image_tells_nothing_of_this_machine(tmp_path: Path) -> None:
+    for name, mode in (("one", 0o700), ("other", 0o755)):
+        blobs = tmp_path / name / "blobs"
+        blobs.mkdir(parents=True, mode=mode)
+        for file in (blobs / "layer", tmp_path / name / "index.json"):
+            file.write_text(file.name)
+            file.chmod(mode)
+            os.utime(file, (mode, mode))
+        image.pack(tmp_path / name, tmp_path / f"{name}.tar", EPOCH)
+    assert (tmp_path / "one.tar").read_bytes() == (tmp_path / "other.tar").read_bytes()
+    with tarfile.open(tmp_path / "one.tar") as packed:
+        assert packed.getnames() == ["blobs", "blobs/layer", "index.json"]
+        assert {member.mtime for member in packed} == {EPOCH}
+
+
 def test_an_image_that_cannot_be_built_is_told(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

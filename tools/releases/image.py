@@ -78,17 +78,18 @@ def _built(plan: Plan, processor: str, out: Path) -> str:
             if done.returncode != 0:
                 last = done.stderr.strip().splitlines()[-1:]
                 return f"not built: {' '.join(command[:2])} said {last}"
-        _pack(Path(name), archive, plan.epoch)
+        pack(Path(name), archive, plan.epoch)
     return archive.name
 
 
-def _pack(layout: Path, archive: Path, epoch: int) -> None:
-    """The archive that buildah would write, but with one time and owner for all."""
+def pack(layout: Path, archive: Path, epoch: int) -> None:
+    """Archive a folder in the layout of OCI, with one time (seconds) and owner for all files."""
 
     def plain(member: tarfile.TarInfo) -> tarfile.TarInfo:
-        mode = 0o755 if member.isdir() else 0o644
-        owner = {"uid": 0, "gid": 0, "uname": "", "gname": ""}
-        return member.replace(mtime=epoch, mode=mode, **owner, deep=False)
+        member.mtime, member.mode = epoch, 0o755 if member.isdir() else 0o644
+        member.uid = member.gid = 0
+        member.uname = member.gname = ""
+        return member
 
     with tarfile.open(archive, "w") as packed:
         for each in sorted(layout.iterdir()):
