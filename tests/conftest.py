@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 from hypothesis import HealthCheck, settings
+from tests.fakes.certificates import Pair, certify
 from tests.fakes.endless import comes_to_an_end
 from tests.fakes.sources import LOOPBACK
 from tests.loopback.sitecustomize import NOTES
@@ -260,3 +261,16 @@ def own_triton(tmp_path_factory: pytest.TempPathFactory) -> Iterator[tuple[Serve
     change, and put back.
     """
     yield from serve(TRITON, tmp_path_factory)
+
+
+@pytest.fixture
+def ours(tmp_path: Path) -> Pair:
+    """A certificate for this machine, of the authority in tls/ca.pem."""
+    return certify(tmp_path / "tls", "here", certify(tmp_path / "tls", "ca"))
+
+
+@pytest.fixture
+def nobody_is_logged_in(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    """This machine has no token of the Hub."""
+    monkeypatch.delenv("HF_TOKEN", raising=False)
+    monkeypatch.setattr("huggingface_hub.constants.HF_TOKEN_PATH", str(tmp_path / "none"))

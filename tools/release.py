@@ -5,7 +5,8 @@ Made are the wheel, the manifests, the descriptors of the protos, a bill of mate
 of others, the digests of images as far as registries tell them, and the image of Caliper where
 buildah can build it. RELEASE.txt says what is missing and why. SHA256SUMS has all of them. Times
 are SOURCE_DATE_EPOCH, else the commit's: the same commit gives the same bytes. --offline asks no
-registry and builds no image, whose parts are downloaded.
+registry and builds no image, whose parts are downloaded. --build-option goes to `buildah build`:
+--build-option=--secret=id=pip.conf,src=FILE names a mirror of packages.
 """
 
 from __future__ import annotations
@@ -20,7 +21,7 @@ import shutil
 import subprocess
 import sys
 import tarfile
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
@@ -61,8 +62,10 @@ def _digests(found: Iterable[str], *, offline: bool) -> Iterator[str]:
             yield f"{each}  # not resolved: {type(error).__name__}"
 
 
-def make(out: Path, epoch: int, *, offline: bool) -> None:
-    """Write all files of the release to `out`, anew. `epoch` is in seconds."""
+def make(out: Path, epoch: int, options: Sequence[str] = (), *, offline: bool) -> None:
+    """Write all files of the release to `out`, anew. `epoch` is in seconds, `options` are those of
+    the image's build.
+    """
     shutil.rmtree(out, ignore_errors=True)
     out.mkdir(parents=True)
     with TemporaryDirectory(prefix="caliper-release-") as name:
@@ -81,7 +84,8 @@ def make(out: Path, epoch: int, *, offline: bool) -> None:
         digests = list(_digests(images(source / "deploy"), offline=offline))
         (out / "images.txt").write_text("\n".join(digests) + "\n", "utf-8")
         revision = git("rev-parse", "HEAD").decode().strip()
-        plan = image.Plan(source, version, image.labels(origin(), revision, epoch), epoch)
+        labels = image.labels(origin(), revision, epoch)
+        plan = image.Plan(source, version, labels, epoch, options)
         built = ["image: not asked for"] if offline else image.build(plan, out)
     told = [f"Caliper {version}, commit {revision}", *built]
     told += [each for each in digests if "#" in each]
@@ -120,10 +124,11 @@ def main() -> None:
     parser = argparse.ArgumentParser(description="Make a release of this commit.")
     parser.add_argument("--out", type=Path, default=ROOT / "dist" / "release")
     parser.add_argument("--offline", action="store_true")
+    parser.add_argument("--build-option", action="append", default=[])
     chosen = parser.parse_args()
     committed = git("log", "-1", "--format=%ct").decode()
     epoch = int(os.environ.get("SOURCE_DATE_EPOCH", committed))
-    make(chosen.out.resolve(), epoch, offline=chosen.offline)
+    make(chosen.out.resolve(), epoch, chosen.build_option, offline=chosen.offline)
     sys.stdout.write((chosen.out / "RELEASE.txt").read_text("utf-8"))
 
 

@@ -1,10 +1,9 @@
 import asyncio
 from pathlib import Path
 
-import pytest
 from tests.fakes import chat_server as fake
 from tests.fakes import tiny
-from tests.fakes.certificates import Pair, certify
+from tests.fakes.certificates import Pair
 from tests.fakes.chat_server import ChatServer
 from tests.fakes.command import Command, Ended
 
@@ -19,11 +18,6 @@ EVALUATE = (
     "--quiet",
     "--no-anchors",
 )
-
-
-@pytest.fixture
-def ours(tmp_path: Path) -> Pair:
-    return certify(tmp_path / "tls", "here", certify(tmp_path / "tls", "ca"))
 
 
 async def run(folder: Path, *words: str, code: int, ca: str = "tls/ca.pem") -> Ended:

@@ -11,6 +11,7 @@ import pytest
 import yaml
 from services.__main__ import modules
 from tests.containers.composition import INSIDE, Service, broken, environment
+from tests.fakes.service_settings import SERVICES
 from tests.fakes.sources import ROOT, python_path
 from tests.servers import broker, compose_spec, fetch, object_server
 from tests.servers.absent import leave_out
@@ -18,25 +19,12 @@ from tests.servers.absent import leave_out
 from caliper.version import __version__
 from caliper.wiring.client_settings import ClientSettings
 from caliper.wiring.service_settings import (
-    AggregatorSettings,
-    CaptionerSettings,
     GatewaySettings,
-    JudgeSettings,
-    QaReaderSettings,
-    ServerSettings,
 )
 from caliper.wiring.settings import Settings, read_settings, variable
 from caliper.wiring.store_access import store_access
-from caliper.wiring.suites_settings import SuitesSettings
 
-SETTINGS: dict[str, type[ServerSettings]] = {
-    "aggregator": AggregatorSettings,
-    "captioner": CaptionerSettings,
-    "gateway": GatewaySettings,
-    "judge": JudgeSettings,
-    "qa-reader": QaReaderSettings,
-    "suites": SuitesSettings,
-}
+SETTINGS = {name.replace("_", "-"): kind for name, kind in SERVICES.items()}
 STAGES = ("aggregator", "captioner", "judge", "qa_reader")
 EVERYTHING = {"COMPOSE_PROFILES": "captioner,tools", "CAPTIONER_MODEL": "tgi:http://model:8080"}
 

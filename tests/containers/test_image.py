@@ -127,6 +127,19 @@ def test_it_is_compiled(files: list[Entry]) -> None:
     assert "/app/caliper/__pycache__/version.cpython-311.pyc" in ours
 
 
+def test_what_is_compiled_holds_whatever_times_files_have(image: str) -> None:
+    # A release gives all files one time: code that is compiled for its source's would be lost.
+    code = """
+import pathlib
+roots = map(pathlib.Path, ("/app", "/opt/caliper"))
+flags = [file.read_bytes()[4] for root in roots for file in root.rglob("*.pyc")]
+print(len(flags), set(flags))
+"""
+    number, _, flags = containers.python(image, code).partition(" ")
+    assert int(number) > 1000
+    assert flags == "{3}\n"
+
+
 def test_it_runs_as_nobody_in_particular_and_can_change_nothing(image: str) -> None:
     code = """
 import json, os, pathlib

@@ -13,8 +13,8 @@ from tests.fakes.command import Command
 from tests.fakes.played_pods import Played
 from tests.fakes.service_containers import USER
 from tests.fakes.sources import ROOT
-from tests.servers import containers, fetch, guarded_broker, object_server
-from tests.servers.absent import leave_out
+from tests.servers import containers, guarded_broker, object_server
+from tests.servers.guarded_servers import guarded_servers
 from tests.servers.process import free_ports
 
 pytestmark = pytest.mark.components("Kafka", "MinIO", containers.NAME)
@@ -37,30 +37,9 @@ def made(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 @pytest.fixture(scope="module")
 def servers(made: Path, tmp_path_factory: pytest.TempPathFactory) -> Iterator[tuple[str, str]]:
-    folder = tmp_path_factory.mktemp("servers")
-    (folder / "kafka").mkdir()
-    (folder / "minio").mkdir()
-    brokers, objects = made / "caliper-tls-kafka", made / "caliper-tls-minio"
-    password = (made / "caliper-kafka" / "password").read_text("ascii")
-    secret = (made / "caliper-minio" / "secret-key").read_text("ascii")
-    with ExitStack() as stack:
-        try:
-            broker, addresses = guarded_broker.start(
-                folder / "kafka",
-                brokers / "tls.crt",
-                brokers / "tls.key",
-                brokers / "ca.crt",
-                password,
-                guarded_broker.AUTHORIZED,
-            )
-            stack.callback(broker.stop)
-            pair = (objects / "tls.crt", objects / "tls.key")
-            store, url = object_server.start(folder / "minio", pair, secret)
-            stack.callback(store.stop)
-        except fetch.Missing as reason:
-            leave_out("Kafka and MinIO", reason)
-        parts = urlsplit(url)
-        yield addresses["SASL_SSL"], f"https://{parts.hostname}:{parts.port}"
+    with guarded_servers(made, tmp_path_factory.mktemp("servers")) as (broker, store):
+        parts = urlsplit(store)
+        yield broker, f"https://{parts.hostname}:{parts.port}"
 
 
 @pytest.fixture(scope="module")

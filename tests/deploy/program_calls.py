@@ -7,6 +7,7 @@ from typing import Any, NamedTuple
 from urllib.parse import urlsplit
 
 import typer
+from tests.fakes.service_settings import SERVICES
 
 from caliper.adapters.models.endpoint import parse_endpoints
 from caliper.adapters.models.triton_address import COMMON_OPTIONS, parse_addresses
@@ -18,11 +19,7 @@ from caliper.wiring.endpoint_settings import EndpointSettings
 from caliper.wiring.grounds import kafka_access
 from caliper.wiring.kafka_settings import StreamSettings
 from caliper.wiring.service_settings import (
-    AggregatorSettings,
-    CaptionerSettings,
     GatewaySettings,
-    JudgeSettings,
-    QaReaderSettings,
     ServerSettings,
     StoreSettings,
 )
@@ -32,14 +29,9 @@ from caliper.wiring.store_access import store_access
 from caliper.wiring.suites_settings import SuitesSettings
 
 SETTINGS: dict[str, type[Settings]] = {
-    "aggregator": AggregatorSettings,
     "bootstrap": BootstrapSettings,
     "caliper": ClientSettings,
-    "captioner": CaptionerSettings,
-    "gateway": GatewaySettings,
-    "judge": JudgeSettings,
-    "qa_reader": QaReaderSettings,
-    "suites": SuitesSettings,
+    **SERVICES,
 }
 """Settings by the first argument of our image."""
 PEERS = ("aggregator", "captioner", "judge", "qa_reader")

@@ -3,30 +3,15 @@ from __future__ import annotations
 import re
 
 import pytest
+from tests.fakes.service_settings import SERVICES
 from tests.fakes.sources import ROOT
 
 from caliper.adapters.streams.kafka_topics import TOPICS
 from caliper.serving.permissions import RULES
 from caliper.wiring.client_settings import ClientSettings
-from caliper.wiring.service_settings import (
-    AggregatorSettings,
-    CaptionerSettings,
-    GatewaySettings,
-    JudgeSettings,
-    QaReaderSettings,
-)
 from caliper.wiring.settings import Settings, variable
-from caliper.wiring.suites_settings import SuitesSettings
 
 PAGE = (ROOT / "docs" / "services.md").read_text("utf-8")
-SERVICES: dict[str, type[Settings]] = {
-    "aggregator": AggregatorSettings,
-    "captioner": CaptionerSettings,
-    "gateway": GatewaySettings,
-    "judge": JudgeSettings,
-    "qa_reader": QaReaderSettings,
-    "suites": SuitesSettings,
-}
 
 
 def documented() -> dict[str, set[str]]:

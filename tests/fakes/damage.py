@@ -1,5 +1,7 @@
 """An installation in memory whose objects a test can damage. Its stages need no models."""
 
+from __future__ import annotations
+
 import gzip
 from collections.abc import AsyncGenerator, Callable
 from dataclasses import dataclass
@@ -92,6 +94,10 @@ class Reader:
 async def ignore_usage(_: ExamineJob | CaptionJob) -> None: ...
 
 
+LEFT = {"ended": 0, "running": 4}
+"""Jobs that are still to be done, of two runs with three each."""
+
+
 class Installation:
     """Gateway, planner, reader and aggregator, whose messages wait until `work` is called.
 
@@ -107,6 +113,17 @@ class Installation:
         self.jobs = {topic: self.stream.consumer(topic, "all") for topic in TOPICS}
         self.log: list[Record] = []
         self.handled = 0
+
+    @classmethod
+    async def left(cls, when: str, *keys: bytes) -> Installation:
+        """One whose two runs, of three jobs each, are at their end, or both `running`."""
+        made = cls(*keys)
+        await made.begin()
+        for spec in made.specs:
+            await made.start(spec)
+        await made.work(leave=LEFT[when])
+        await made.aggregator.snapshot()
+        return made
 
     async def begin(self) -> None:
         """Start all services anew, as after a crash."""

@@ -13,17 +13,9 @@ from tests.fakes.separate import Installation
 from tests.servers.process import ServerProcess
 
 from caliper.core.dead_letters import DEAD_LETTERS
-from caliper.pipeline.planning.publisher import (
-    CAPTION_JOBS,
-    JUDGE_JOBS,
-    PLAN_JOBS,
-    QA_JOBS,
-    RUNS,
-    VERDICTS,
-)
+from caliper.pipeline.planning.publisher import JOB_TOPICS, RUNS, VERDICTS
 
-_GROUPS = (PLAN_JOBS, CAPTION_JOBS, JUDGE_JOBS, QA_JOBS)
-TOPICS = (*_GROUPS, VERDICTS, RUNS)
+TOPICS = (*JOB_TOPICS, VERDICTS, RUNS)
 _PATIENCE = 60.0
 
 
@@ -84,7 +76,7 @@ async def _groups(there: Installation) -> AsyncIterator[str]:
     access = there.ground.kafka
     admin = access.admin()
     try:
-        for name in map(access.full_name, _GROUPS):
+        for name in map(access.full_name, JOB_TOPICS):
             yield pformat(await asyncio.to_thread(admin.describe_groups, [name]))
             yield pformat(await asyncio.to_thread(admin.list_group_offsets, name))
     finally:

@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from typing import Any
 
 import pytest
-from tests.fakes.damage import DAMAGES, EDITS, QUESTIONS, SAMPLES, Installation
+from tests.fakes.damage import DAMAGES, EDITS, LEFT, QUESTIONS, SAMPLES, Installation
 
 from caliper.core.errors import DataLoss
 from caliper.core.keys import canonical_json
@@ -16,24 +16,11 @@ from caliper.pipeline.reports.report_files import headlines
 from caliper.pipeline.reports.run_reader import VerdictQuery
 
 MOMENTS = ("live", "restarted", "without snapshots", "without topics")
-LEFT = {"ended": 0, "running": 4}
-"""Jobs that are still to be done, of two runs with three each."""
-
-
-async def installation(when: str) -> Installation:
-    """An installation with two runs at their end, or while both are running."""
-    site = Installation()
-    await site.begin()
-    for spec in site.specs:
-        await site.start(spec)
-    await site.work(leave=LEFT[when])
-    await site.aggregator.snapshot()
-    return site
 
 
 async def objects(when: str) -> list[tuple[str, str]]:
     """The objects of a run and of the aggregator, `ID` standing for the run, with `when`."""
-    site = await installation(when)
+    site = await Installation.left(when)
     keys = [key.replace(site.specs[0].run_id, "ID") for key in site.store.objects]
     own = [key for key in keys if "ID" in key or key.startswith("aggregator/")]
     # One caption is like another.
@@ -43,7 +30,7 @@ async def objects(when: str) -> list[tuple[str, str]]:
 
 async def whole_files() -> list[tuple[bytes, ...] | None]:
     """The files of both runs."""
-    site = await installation("ended")
+    site = await Installation.left("ended")
     return [await site.files(spec) for spec in site.specs]
 
 
@@ -67,7 +54,7 @@ FILES = asyncio.run(whole_files())
     ("key", "when", "how"), [(*each, how) for how in DAMAGES for each in OBJECTS] + EDITED + NESTED
 )
 async def test_one_object_harms_one_run(key: str, when: str, how: str, moment: str) -> None:
-    site = await installation(when)
+    site = await Installation.left(when)
     ours, theirs = site.specs
     site.damage(key.replace("ID", ours.run_id), how)
     await site.go_on(moment)
@@ -85,7 +72,7 @@ async def test_one_object_harms_one_run(key: str, when: str, how: str, moment: s
 
 
 async def test_a_new_start_waits_for_the_captions_that_it_writes_again() -> None:
-    site = await installation("running")
+    site = await Installation.left("running")
     ours = site.specs[0]
     key = next(key for key, _ in OBJECTS if "/captions/" in key)
     site.damage(key.replace("ID", ours.run_id), "garbage")
@@ -99,7 +86,7 @@ async def test_a_new_start_waits_for_the_captions_that_it_writes_again() -> None
 
 
 async def test_events_that_come_twice_make_no_failed_run_whole() -> None:
-    site = await installation("running")
+    site = await Installation.left("running")
     ours = site.specs[0]
     key = next(key for key, _ in OBJECTS if "/captions/" in key)
     site.damage(key.replace("ID", ours.run_id), "garbage")
@@ -113,7 +100,7 @@ async def test_events_that_come_twice_make_no_failed_run_whole() -> None:
 
 @pytest.mark.parametrize("how", DAMAGES)
 async def test_a_complete_run_that_is_held_gets_its_verdicts_back(how: str) -> None:
-    site = await installation("ended")
+    site = await Installation.left("ended")
     ours = site.specs[0]
     key = next(key for key, when in OBJECTS if "/verdicts/" in key and when == "ended")
     site.damage(key.replace("ID", ours.run_id), how)
@@ -126,7 +113,7 @@ async def test_a_complete_run_that_is_held_gets_its_verdicts_back(how: str) -> N
 
 
 async def test_a_complete_run_that_is_held_gets_its_last_verdicts_back() -> None:
-    site = await installation("ended")
+    site = await Installation.left("ended")
     ours = site.specs[0]
     key = max(key for key, when in OBJECTS if "/verdicts/" in key and when == "ended")
     del site.store.objects[key.replace("ID", ours.run_id)]
@@ -151,7 +138,7 @@ def test_every_kind_of_object_is_damaged() -> None:
 
 @pytest.mark.parametrize("key", [key for key in EDITS if not key.startswith("report/")])
 async def test_readers_name_an_object_that_was_changed(key: str) -> None:
-    site = await installation("ended")
+    site = await Installation.left("ended")
     run = site.specs[0].run_id
     site.damage(f"runs/{run}/{key}", "edited")
     # Another process, which keeps nothing in memory.
@@ -162,7 +149,7 @@ async def test_readers_name_an_object_that_was_changed(key: str) -> None:
 
 @pytest.mark.parametrize("moment", MOMENTS)
 async def test_an_end_knows_the_segments_of_those_who_died(moment: str) -> None:
-    site = await installation("running")
+    site = await Installation.left("running")
     await site.go_on(moment)
     run = site.specs[0].run_id
     site.damage(f"runs/{run}/verdicts/00000000.jsonl.gz", "edited")
@@ -173,7 +160,7 @@ async def test_an_end_knows_the_segments_of_those_who_died(moment: str) -> None:
 
 @pytest.mark.parametrize("release", ["this", "earlier"])
 async def test_a_report_that_was_changed_is_not_shown(release: str) -> None:
-    site = await installation("ended")
+    site = await Installation.left("ended")
     run = site.specs[0].run_id
     if release == "earlier":
         end = json.loads(site.store.objects[f"runs/{run}/end.json"])
@@ -197,7 +184,7 @@ async def test_a_report_that_was_changed_is_not_shown(release: str) -> None:
     ],
 )  # fmt: skip
 async def test_an_end_that_holds_something_else(file: str, other: Mapping[str, Any]) -> None:
-    site = await installation("ended")
+    site = await Installation.left("ended")
     ours = site.specs[0]
     key = f"runs/{ours.run_id}/{file}"
     fields = json.loads(site.store.objects[key])
@@ -211,7 +198,7 @@ async def test_an_end_that_holds_something_else(file: str, other: Mapping[str, A
 
 
 async def test_verdicts_that_come_again_can_be_read_meanwhile() -> None:
-    site = await installation("ended")
+    site = await Installation.left("ended")
     ours = site.specs[0]
     site.damage(f"runs/{ours.run_id}/verdicts/00000000.jsonl.gz", "edited")
     await site.go_on("without snapshots")
@@ -226,7 +213,7 @@ async def test_verdicts_that_come_again_can_be_read_meanwhile() -> None:
 
 
 async def test_segments_of_an_earlier_release_are_read() -> None:
-    site = await installation("ended")
+    site = await Installation.left("ended")
     run = site.specs[0].run_id
     end = json.loads(site.store.objects[f"runs/{run}/end.json"])
     assert end.pop("segment_digests").keys() == {"0", "1", "2"}

@@ -7,17 +7,6 @@ import pytest
 from tests.fakes.damage import Installation
 
 KEY = b"k" * 64
-LEFT = {"ended": 0, "running": 4}
-
-
-async def installation(when: str) -> Installation:
-    site = Installation(KEY)
-    await site.begin()
-    for spec in site.specs:
-        await site.start(spec)
-    await site.work(leave=LEFT[when])
-    await site.aggregator.snapshot()
-    return site
 
 
 def forge_report(site: Installation, run: str) -> str:
@@ -56,7 +45,7 @@ async def test_a_forged_object_is_refused_and_a_new_start_heals(
     name: str, *, stripped: bool
 ) -> None:
     when, forge = FORGERIES[name]
-    whole, site = await installation("ended"), await installation(when)
+    whole, site = [await Installation.left(each, KEY) for each in ("ended", when)]
     ours, theirs = site.specs
     expected = [await whole.files(spec) for spec in site.specs]
     run = f"runs/{ours.run_id}/"

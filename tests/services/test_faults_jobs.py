@@ -22,16 +22,8 @@ from caliper.adapters.streams.kafka import KafkaStream
 from caliper.core.dead_letters import DEAD_LETTERS
 from caliper.core.envelopes import Message
 from caliper.core.run import RunState
-from caliper.pipeline.planning.publisher import (
-    CAPTION_JOBS,
-    JUDGE_JOBS,
-    PLAN_JOBS,
-    QA_JOBS,
-    RUNS,
-    VERDICTS,
-)
+from caliper.pipeline.planning.publisher import JOB_TOPICS, JUDGE_JOBS, RUNS, VERDICTS
 
-JOBS = (PLAN_JOBS, CAPTION_JOBS, JUDGE_JOBS, QA_JOBS)
 MIDDLE = 12
 
 
@@ -78,7 +70,7 @@ async def test_everything_twice(there: Installation) -> None:
     await there.asked("judge", MIDDLE)
     await there.asked("qa_reader", 1)
     stream = KafkaStream(there.ground.kafka)
-    for topic in (*JOBS, VERDICTS, RUNS):
+    for topic in (*JOB_TOPICS, VERDICTS, RUNS):
         twice = [
             record.message
             for record in await records(there.ground.kafka, topic)
@@ -118,7 +110,7 @@ async def test_poison_is_put_aside_and_explained(there: Installation) -> None:
     await there.asked("qa_reader", 1)
     stream = KafkaStream(there.ground.kafka)
     unknown, mark = uuid.uuid4().hex[:16], f"poison-{uuid.uuid4()}"
-    for topic in (*JOBS, VERDICTS, RUNS):
+    for topic in (*JOB_TOPICS, VERDICTS, RUNS):
         found = await records(there.ground.kafka, topic)
         real = next(one.message.value for one in found if run in one.message.key)
         # The last value of a field is the one that counts.
@@ -148,7 +140,7 @@ async def test_poison_is_put_aside_and_explained(there: Installation) -> None:
         "bytes": "InvalidInput", "newer": "NewerSchema", "unknown": "NotFound",
         "malformed": "NotFound",
     }  # fmt: skip
-    assert told == {(topic, kind, error) for topic in JOBS for kind, error in errors.items()}
+    assert told == {(topic, kind, error) for topic in JOB_TOPICS for kind, error in errors.items()}
     assert len(letters) == len(told)
 
 

@@ -4,7 +4,7 @@ import asyncio
 from pathlib import Path
 
 import pytest
-from tests.fakes.certificates import Pair, certify
+from tests.fakes.certificates import Pair
 from tests.fakes.chat_server import MODEL, ChatServer
 from tests.fakes.clock import PATIENCE
 from tests.fakes.installation import installation, over
@@ -22,11 +22,6 @@ from caliper.wiring.services import captioner_parts, open_answerer_parts
 from caliper.wiring.settings import read_settings
 
 STAGES = ("JUDGE", "QA_READER", "CAPTIONER")
-
-
-@pytest.fixture
-def ours(tmp_path: Path) -> Pair:
-    return certify(tmp_path / "tls", "here", certify(tmp_path / "tls", "ca"))
 
 
 async def test_a_run_whose_models_are_reached_by_tls(

@@ -20,8 +20,8 @@ import pytest
 from tests.fakes.command import Command, end, wait_for
 from tests.fakes.processes import until
 from tests.fakes.sources import ROOT, python_path
-from tests.servers import fetch, guarded_broker, object_server
-from tests.servers.absent import leave_out
+from tests.servers import guarded_broker
+from tests.servers.guarded_servers import guarded_servers
 from tests.servers.process import ServerProcess, answers, free_ports
 
 from caliper.adapters.cluster.grants import STORE_GRANTS, STREAM_GRANTS
@@ -135,33 +135,12 @@ def place(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Place]:
     given = {"CALIPER_BOOTSTRAP_DIRECTORY": str(made), "PYTHONPATH": python_path()}
     bootstrap = [sys.executable, "-m", "services.bootstrap"]
     subprocess.run(bootstrap, env=os.environ | given, check=True)
-    brokers, objects = made / "caliper-tls-kafka", made / "caliper-tls-minio"
     password, secret = made / "caliper-kafka" / "password", made / "caliper-minio" / "secret-key"
-    with ExitStack() as stack:
-        for name in ("kafka", "minio"):
-            (folder / name).mkdir()
-        try:
-            broker, addresses = guarded_broker.start(
-                folder / "kafka",
-                brokers / "tls.crt",
-                brokers / "tls.key",
-                brokers / "ca.crt",
-                password.read_text("ascii"),
-                guarded_broker.AUTHORIZED,
-            )
-            stack.callback(broker.stop)
-            server, url = object_server.start(
-                folder / "minio",
-                (objects / "tls.crt", objects / "tls.key"),
-                secret.read_text("ascii"),
-            )
-            stack.callback(server.stop)
-        except fetch.Missing as reason:
-            leave_out("Kafka and MinIO", reason)
-        parts = urlsplit(url)
+    with guarded_servers(made, folder) as (broker, store):
+        parts = urlsplit(store)
         keys = {
             "KAFKA_SECURITY": "SASL_SSL",
-            "KAFKA_CA": str(brokers / "ca.crt"),
+            "KAFKA_CA": str(made / "caliper-tls-kafka" / "ca.crt"),
             "KAFKA_USER": guarded_broker.USER,
             "KAFKA_PASSWORD_FILE": str(password),
             "STORE": f"https://{parts.hostname}:{parts.port}",
@@ -169,7 +148,7 @@ def place(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Place]:
             "STORE_ACCESS_KEY": parts.username or "",
             "STORE_SECRET_KEY_FILE": str(secret),
         }
-        yield Place(folder, addresses["SASL_SSL"], keys)
+        yield Place(folder, broker, keys)
 
 
 def test_the_report_is_that_of_a_run_without_services(place: Place) -> None:

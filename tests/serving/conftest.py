@@ -6,6 +6,7 @@ from typing import Any
 
 import pytest
 from tests.fakes.sources import EXAMPLES
+from tests.fakes.stores import MemoryStore
 
 from caliper.adapters.datasets.files import DatasetFiles
 from caliper.adapters.models.lexical import LexicalAnswerer
@@ -52,3 +53,8 @@ def lexical(_: int = 0) -> Models:
 @pytest.fixture
 def models() -> Any:
     return lexical
+
+
+@pytest.fixture
+def store() -> MemoryStore:
+    return MemoryStore()

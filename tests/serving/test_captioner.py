@@ -48,11 +48,6 @@ def model() -> ScriptedModel:
 
 
 @pytest.fixture
-def store() -> MemoryStore:
-    return MemoryStore()
-
-
-@pytest.fixture
 async def captioner(model: ScriptedModel, store: MemoryStore) -> AsyncIterator[Any]:
     servicer = CaptionerServicer(
         model, shipped_pack(), store, InlineMedia(Decoders(), Preparation())

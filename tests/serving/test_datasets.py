@@ -66,11 +66,6 @@ print(run_pb2.RunState.Name(state))
 
 
 @pytest.fixture
-def store() -> MemoryStore:
-    return MemoryStore()
-
-
-@pytest.fixture
 async def address(store: MemoryStore) -> AsyncIterator[str]:
     parts = await all_services(memory_ground(store), JudgeSettings(), QaReaderSettings(), None)
     async with listening(parts) as found:

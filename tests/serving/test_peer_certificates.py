@@ -6,7 +6,7 @@ from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
 import pytest
-from tests.fakes.certificates import Pair, certify
+from tests.fakes.certificates import Pair
 from tests.fakes.chat_server import ChatServer
 from tests.fakes.clock import FakeClock
 from tests.fakes.telemetry import RecordedTelemetry
@@ -20,11 +20,6 @@ from caliper.wiring.grounds import Ground, memory_ground
 from caliper.wiring.models import Access, ModelRoom
 from caliper.wiring.service_settings import JudgeSettings
 from caliper.wiring.startup import peer_parts
-
-
-@pytest.fixture
-def ours(tmp_path: Path) -> Pair:
-    return certify(tmp_path / "tls", "here", certify(tmp_path / "tls", "ca"))
 
 
 def context(tmp_path: Path) -> ssl.SSLContext:

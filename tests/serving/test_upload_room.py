@@ -21,11 +21,6 @@ from caliper.serving.uploads import Uploads
 QUESTIONS = b'[{"id": "nat_000"}]'
 
 
-@pytest.fixture
-def store() -> MemoryStore:
-    return MemoryStore()
-
-
 async def parts(
     requests: Iterable[pb.UploadDatasetRequest],
 ) -> AsyncIterator[pb.UploadDatasetRequest]:

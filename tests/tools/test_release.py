@@ -131,13 +131,28 @@ def test_a_tag_that_is_not_there_is_told(registry: str) -> None:
 def test_the_image_says_where_it_comes_from(tmp_path: Path) -> None:
     labels = image.labels("https://git.example.com/caliper", "abc", EPOCH)
     plan = image.Plan(tmp_path, "1.0", labels, EPOCH)
-    build, push = image.commands(plan, "arm64", tmp_path / "image.tar")
+    build, push = image.commands(plan, "arm64", tmp_path / "image")
     assert f"--timestamp={EPOCH}" in build
     assert "--platform=linux/arm64" in build
     assert "--label=org.opencontainers.image.source=https://git.example.com/caliper" in build
     assert "--label=org.opencontainers.image.revision=abc" in build
     assert "--label=org.opencontainers.image.created=2023-11-14T22:13:20+00:00" in build
-    assert push == ["buildah", "push", "caliper:1.0-arm64", f"oci-archive:{tmp_path}/image.tar"]
+    assert push == ["buildah", "push", "caliper:1.0-arm64", f"oci:{tmp_path}/image:1.0"]
+
+
+def test_the_archive_of_an_image_tells_nothing_of_this_machine(tmp_path: Path) -> None:
+    for name, mode in (("one", 0o700), ("other", 0o755)):
+        blobs = tmp_path / name / "blobs"
+        blobs.mkdir(parents=True, mode=mode)
+        for file in (blobs / "layer", tmp_path / name / "index.json"):
+            file.write_text(file.name)
+            file.chmod(mode)
+            os.utime(file, (mode, mode))
+        image.pack(tmp_path / name, tmp_path / f"{name}.tar", EPOCH)
+    assert (tmp_path / "one.tar").read_bytes() == (tmp_path / "other.tar").read_bytes()
+    with tarfile.open(tmp_path / "one.tar") as packed:
+        assert packed.getnames() == ["blobs", "blobs/layer", "index.json"]
+        assert {member.mtime for member in packed} == {EPOCH}
 
 
 def test_an_image_that_cannot_be_built_is_told(

@@ -6,10 +6,12 @@ import os
 import platform
 import shutil
 import subprocess
-from collections.abc import Iterator, Mapping
+import tarfile
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from pathlib import Path
+from tempfile import TemporaryDirectory
 
 # By the name that images have for a processor: that of the kernel.
 _PROCESSORS = {"amd64": "x86_64", "arm64": "aarch64"}
@@ -18,12 +20,15 @@ _EMULATION = Path("/proc/sys/fs/binfmt_misc")
 
 @dataclass(frozen=True, slots=True)
 class Plan:
-    """The checkout to build, its version, labels, and the time (seconds) that all files get."""
+    """The checkout to build, its version, labels, the time (seconds) that all files get, and more
+    options of `buildah build`.
+    """
 
     source: Path
     version: str
     labels: Mapping[str, str]
     epoch: int
+    options: Sequence[str] = ()
 
 
 def labels(origin: str, revision: str, epoch: int) -> dict[str, str]:
@@ -40,15 +45,15 @@ def build(plan: Plan, out: Path) -> list[str]:
     return [f"image for {name}: {_built(plan, name, out)}" for name in _PROCESSORS]
 
 
-def commands(plan: Plan, processor: str, archive: Path) -> Iterator[list[str]]:
-    """What builds the image and writes the archive."""
+def commands(plan: Plan, processor: str, layout: Path) -> Iterator[list[str]]:
+    """What builds the image, and writes it to a folder in the layout of OCI."""
     name = f"caliper:{plan.version}-{processor}"
     given = [f"--label={key}={value}" for key, value in plan.labels.items()]
     file = str(plan.source / "docker" / "Dockerfile")
     how = ["--isolation=chroot", "--format=docker", f"--timestamp={plan.epoch}"]
     what = [f"--platform=linux/{processor}", f"--file={file}", f"--tag={name}"]
-    yield ["buildah", "build", *how, *what, *given, str(plan.source)]
-    yield ["buildah", "push", name, f"oci-archive:{archive}"]
+    yield ["buildah", "build", *how, *what, *given, *plan.options, str(plan.source)]
+    yield ["buildah", "push", name, f"oci:{layout}:{plan.version}"]
 
 
 def lacks(processor: str) -> str:
@@ -65,12 +70,27 @@ def _built(plan: Plan, processor: str, out: Path) -> str:
     if missing := lacks(processor):
         return f"not built: {missing}"
     archive = out / f"caliper-{plan.version}-{processor}.tar"
-    for command in commands(plan, processor, archive):
-        done = subprocess.run(  # noqa: S603 - the words are ours
-            command, env=os.environ, capture_output=True, text=True, check=False
-        )
-        if done.returncode != 0:
-            archive.unlink(missing_ok=True)
-            last = done.stderr.strip().splitlines()[-1:]
-            return f"not built: {' '.join(command[:2])} said {last}"
+    with TemporaryDirectory(prefix="caliper-image-") as name:
+        for command in commands(plan, processor, Path(name)):
+            done = subprocess.run(  # noqa: S603 - the words are ours
+                command, env=os.environ, capture_output=True, text=True, check=False
+            )
+            if done.returncode != 0:
+                last = done.stderr.strip().splitlines()[-1:]
+                return f"not built: {' '.join(command[:2])} said {last}"
+        pack(Path(name), archive, plan.epoch)
     return archive.name
+
+
+def pack(layout: Path, archive: Path, epoch: int) -> None:
+    """Archive a folder in the layout of OCI, with one time (seconds) and owner for all files."""
+
+    def plain(member: tarfile.TarInfo) -> tarfile.TarInfo:
+        member.mtime, member.mode = epoch, 0o755 if member.isdir() else 0o644
+        member.uid = member.gid = 0
+        member.uname = member.gname = ""
+        return member
+
+    with tarfile.open(archive, "w") as packed:
+        for each in sorted(layout.iterdir()):
+            packed.add(each, each.name, filter=plain)

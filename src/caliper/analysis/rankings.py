@@ -45,6 +45,14 @@ class RankingPair:
         return max(moves, default=0)
 
 
+@dataclass(frozen=True, slots=True)
+class SetupRanking:
+    """The ranking in another setup against that in the first; `differing` says what is other."""
+
+    differing: tuple[str, ...]
+    ranking: RankingPair
+
+
 def compare_rankings(before: Mapping[str, float], after: Mapping[str, float]) -> RankingPair:
     """Compare two rankings, higher is better, over the contestants that both have."""
     first = {name: value for name, value in before.items() if name in after}

@@ -21,10 +21,6 @@ from caliper.cli.exits import Exit
 from caliper.cli.flags import output_file
 from caliper.core.errors import UnknownName
 
-Runs = Annotated[
-    list[str],
-    typer.Argument(metavar="RUN...", help="Run directories, names below runs/, or run ids."),
-]
 Page = Annotated[Path | None, output_file("--html", "them as a page")]
 Analyses = CapabilityAnalyses | CaptionAnalyses | SceneAnalyses
 

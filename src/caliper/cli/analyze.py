@@ -12,16 +12,11 @@ from caliper.adapters.captionqa_tables import table_sections
 from caliper.analysis.capability import analyses as capability_analyses
 from caliper.analysis.captionqa import analyses as caption_analyses
 from caliper.analysis.captionqa.ranking_stability import DRAWS
-from caliper.cli.analyses import (
-    Page,
-    Runs,
-    chosen_analyses,
-    only_option,
-    write_analyses,
-)
+from caliper.cli.analyses import Page, chosen_analyses, only_option, write_analyses
 from caliper.cli.analyze_comprecap import comprecap
 from caliper.cli.comparison import Partial
 from caliper.cli.flags import Json
+from caliper.cli.run_arguments import Runs
 from caliper.local.directory import find_run
 from caliper.pipeline.comparing.element_verdicts import read_element_verdicts
 from caliper.pipeline.comparing.question_answers import read_answers

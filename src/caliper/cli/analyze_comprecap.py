@@ -16,13 +16,7 @@ from caliper.analysis.comprecap.ablations import THRESHOLDS
 from caliper.analysis.comprecap.analyses import NAMES, HumanStudy, analyse
 from caliper.analysis.comprecap.people import measures_of
 from caliper.analysis.comprecap.scenes import SceneSet
-from caliper.cli.analyses import (
-    Page,
-    Runs,
-    chosen_analyses,
-    only_option,
-    write_analyses,
-)
+from caliper.cli.analyses import Page, chosen_analyses, only_option, write_analyses
 from caliper.cli.comparison import Partial
 from caliper.cli.console import ERR
 from caliper.cli.correlation import Scores
@@ -31,6 +25,7 @@ from caliper.cli.metrics.java import JavaMetrics, MeteorJar, SpiceJar, java_metr
 from caliper.cli.metrics.measurement import referenced_captions
 from caliper.cli.metrics.ratings import read_human_scores
 from caliper.cli.options import command_taking
+from caliper.cli.run_arguments import Runs
 from caliper.core.errors import InvalidInput
 from caliper.local.directory import find_run
 from caliper.pipeline.comparing.caption_matching import MatchingPorts

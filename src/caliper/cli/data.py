@@ -21,9 +21,9 @@ from caliper.cli.installation import Server
 from caliper.cli.options import OutputOptions, command_taking
 from caliper.core.keys import fields_of
 from caliper.local.config import check_config
-from caliper.local.installation import open_gateway
+from caliper.local.installation import ask_gateway, open_gateway
 from caliper.local.submission import parcel_of, parcels_from_media
-from caliper.pipeline.store.dataset_names import NamedDataset, check_dataset_name
+from caliper.pipeline.store.dataset_names import check_dataset_name
 from caliper.pipeline.store.supplies import Parcel
 
 Name = Annotated[
@@ -142,12 +142,7 @@ async def _push(
 @app.command("list")
 def list_named(server: Server, json: Json = False) -> int:
     """List the datasets that have a name."""
-
-    async def listed() -> list[NamedDataset]:
-        async with open_gateway(server) as gateway:
-            return await gateway.datasets()
-
-    found = asyncio.run(listed())
+    found = asyncio.run(ask_gateway(server, lambda gateway: gateway.datasets()))
     if json:
         write_json([fields_of(each) for each in found])
         return Exit.DONE

@@ -14,6 +14,7 @@ from caliper.adapters.exports.jsonl import record
 from caliper.cli.console import OUT, plain, write_json
 from caliper.cli.exits import Exit
 from caliper.cli.flags import Json
+from caliper.cli.run_arguments import Run
 from caliper.core.report import VerdictRow
 from caliper.core.run import Identity
 from caliper.local.directory import find_run
@@ -25,13 +26,6 @@ from caliper.pipeline.store.packed_store import PackedStore
 from caliper.pipeline.store.runs import RunBook, is_run_id
 from caliper.wiring.clock import SystemClock
 
-Run = Annotated[
-    str,
-    typer.Argument(
-        metavar="RUN",
-        help="A run directory, name below runs/, or run id.",
-    ),
-]
 Sample = Annotated[
     str, typer.Argument(metavar="SAMPLE", help="The sample, as verdicts and captions name it.")
 ]

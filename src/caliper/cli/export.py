@@ -13,18 +13,12 @@ from caliper.cli.exits import Exit
 from caliper.cli.flags import TARGET, Quiet
 from caliper.cli.installation import InstalledServer
 from caliper.cli.options import command_taking
+from caliper.cli.run_arguments import Runs
 from caliper.core.errors import CaliperError
 from caliper.local.directory import find_run
 from caliper.local.exports import export, installed_results, local_results
 from caliper.wiring.export_sinks import check_target, sink_names
 
-Runs = Annotated[
-    list[str],
-    typer.Argument(
-        metavar="RUN...",
-        help="Run directories, names below runs/, or run ids.",
-    ),
-]
 To = Annotated[
     list[str],
     typer.Option(

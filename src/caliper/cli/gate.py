@@ -20,15 +20,13 @@ from caliper.cli.exits import Exit
 from caliper.cli.flags import Json, Quiet, output_file
 from caliper.cli.installation import InstalledServer
 from caliper.cli.options import command_taking
+from caliper.cli.run_arguments import Base, Candidate
 from caliper.cli.tables import text_table
 from caliper.core.errors import InvalidInput
 from caliper.local.gate_results import compared_gate, decided_gate
 from caliper.local.policy import read_policy
 from caliper.pipeline.comparing.gate_decision import GATE_REQUEST
 
-_HELP = "A run directory, name below runs/, or run id."
-Base = Annotated[str, typer.Argument(metavar="BASE", help=_HELP)]
-Candidate = Annotated[str, typer.Argument(metavar="CANDIDATE", help=_HELP)]
 PolicyFile = Annotated[
     Path, typer.Option("--policy", help="YAML file with the checks (see docs/comparing.md).")
 ]

@@ -28,6 +28,7 @@ from caliper.cli.exits import Exit
 from caliper.cli.flags import Json, Quiet, output_file
 from caliper.cli.installation import InstalledServer
 from caliper.cli.options import command_taking
+from caliper.cli.run_arguments import AnyRuns
 from caliper.cli.show import format_estimate
 from caliper.cli.tables import text_table
 from caliper.core.errors import InvalidInput
@@ -40,17 +41,10 @@ HELP = """Rank checkpoints: one table per benchmark, best first.
 Without RUN, all runs below runs/ that have a report. The columns are those of the papers:
 CAPability's 13 tasks and their average, CaptionQA's domains, CompreCap's metrics. The distance to
 the best is paired on the same media, with a 95% interval; "not clear" means not statistically
-significant. Runs whose judge, prompts, settings or data differ from the first need --anyway and
+significant. AnyRuns whose judge, prompts, settings or data differ from the first need --anyway and
 are labelled. Incomplete runs need --partial and come after complete ones; runs that lack a task or
 domain come last. With --server, name the installation's runs.
 """
-Runs = Annotated[
-    list[str] | None,
-    typer.Argument(
-        metavar="[RUN]...",
-        help="Run directories, names below runs/, or run ids.",
-    ),
-]
 Benchmark = Annotated[
     str | None, typer.Option("--benchmark", help=f"Only this one: {', '.join(benchmark_names())}.")
 ]
@@ -64,7 +58,7 @@ Metric = Annotated[
 class LeaderboardOptions:
     """The arguments and options of `leaderboard`."""
 
-    runs: Runs = None
+    runs: AnyRuns = None
     server: InstalledServer = None
     benchmark: Benchmark = None
     metric: Metric = None

@@ -10,8 +10,7 @@ from caliper.cli.flags import Json
 from caliper.cli.installation import Server
 from caliper.cli.tables import text_table
 from caliper.core.keys import fields_of
-from caliper.core.quotas import QuotaUse
-from caliper.local.installation import open_gateway
+from caliper.local.installation import ask_gateway
 
 
 def quota(server: Server, json: Json = False) -> int:
@@ -19,12 +18,7 @@ def quota(server: Server, json: Json = False) -> int:
 
     Days are in UTC. Only what has a limit is counted.
     """
-
-    async def listed() -> list[QuotaUse]:
-        async with open_gateway(server) as gateway:
-            return await gateway.quotas()
-
-    found = asyncio.run(listed())
+    found = asyncio.run(ask_gateway(server, lambda gateway: gateway.quotas()))
     if json:
         write_json([fields_of(each) for each in found])
         return Exit.DONE

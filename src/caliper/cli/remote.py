@@ -23,7 +23,7 @@ from caliper.core.run import WHOLE_STATES, RunState
 from caliper.lazy import lazy_module
 from caliper.local.config import RunConfig
 from caliper.local.exports import export_installed
-from caliper.local.installation import open_gateway
+from caliper.local.installation import ask_gateway, open_gateway
 from caliper.pipeline.reports.run_reader import FILES
 from caliper.pipeline.store.run_record import Evaluation
 
@@ -159,12 +159,7 @@ def _code(evaluation: Evaluation) -> Exit:
 def watch(run: Run, server: Server, json: Json = False, quiet: Quiet = False) -> int:
     """Watch a run of an installation until it ends. Exit code 1 if it is not complete."""
     shown = OutputOptions(json=json, quiet=quiet)
-
-    async def watch_to_end() -> Evaluation:
-        async with open_gateway(server) as gateway:
-            return await watch_run(gateway, run, shown)
-
-    ended = asyncio.run(watch_to_end())
+    ended = asyncio.run(ask_gateway(server, lambda gateway: watch_run(gateway, run, shown)))
     _show_failure(ended, shown)
     if json:
         write_json(as_json(ended))
@@ -173,12 +168,7 @@ def watch(run: Run, server: Server, json: Json = False, quiet: Quiet = False) ->
 
 def cancel(run: Run, server: Server, quiet: Quiet = False) -> int:
     """Cancel a run of an installation."""
-
-    async def send_cancel() -> Evaluation:
-        async with open_gateway(server) as gateway:
-            return await gateway.cancel(run)
-
-    evaluation = asyncio.run(send_cancel())
+    evaluation = asyncio.run(ask_gateway(server, lambda gateway: gateway.cancel(run)))
     if not quiet:
         OUT.print(run_line(evaluation), soft_wrap=True, highlight=False)
     return Exit.DONE

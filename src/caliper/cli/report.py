@@ -15,6 +15,7 @@ from caliper.cli.exits import Exit
 from caliper.cli.flags import Json, Quiet
 from caliper.cli.installation import InstalledServer
 from caliper.cli.options import OutputOptions
+from caliper.cli.run_arguments import Run
 from caliper.cli.show import show_place, show_report
 from caliper.core.errors import InvalidInput
 from caliper.lazy import lazy_module
@@ -26,13 +27,6 @@ if TYPE_CHECKING:
 else:
     remote = lazy_module("caliper.cli.remote")
 
-Run = Annotated[
-    str,
-    typer.Argument(
-        metavar="RUN",
-        help="A run directory, name below runs/, or run id.",
-    ),
-]
 Out = Annotated[
     Path | None, typer.Option("--out", help="With --server: folder to write the report files to.")
 ]

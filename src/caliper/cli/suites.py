@@ -21,7 +21,7 @@ from caliper.core.errors import InvalidInput
 from caliper.core.keys import canonical_json, fields_of
 from caliper.core.suites import Suite, SuiteCause, SuiteRecord
 from caliper.lazy import lazy_module
-from caliper.local.installation import open_gateway
+from caliper.local.installation import ask_gateway
 from caliper.local.registration import administration
 from caliper.local.suite_config import read_suite, without_revision
 from caliper.local.suite_runs import suite_store
@@ -84,8 +84,7 @@ async def _installed(suite: Suite, file: Path, server: str) -> Suite:
             for field in ("url", "secret"):
                 check_absolute(target.get(field, ""), f"notify.{name}.{field}")
         _check_installable(values)
-        async with open_gateway(server) as gateway:
-            return await sending.push_suite(suite, gateway.push)
+        return await ask_gateway(server, lambda gateway: sending.push_suite(suite, gateway.push))
     except InvalidInput as error:
         if error.file not in ("", f"suite {suite.name}"):
             raise

@@ -15,6 +15,7 @@ from caliper.adapters.files import write_text
 from caliper.cli.console import ERR, OUT
 from caliper.cli.exits import Exit
 from caliper.cli.options import command_taking
+from caliper.cli.run_arguments import AnyRuns
 from caliper.cli.show import show_place
 from caliper.core.errors import InvalidInput
 from caliper.local.directory import find_run, finished_runs
@@ -30,17 +31,13 @@ HELP = """Browse runs with all their verdicts, or write a run as one page to sha
 Without RUN, all runs below runs/ that have a report. The pages are those of `caliper serve`, for
 browsers at this machine, until Ctrl-C.
 """
-Runs = Annotated[
-    list[str] | None,
-    typer.Argument(metavar="[RUN]...", help="Run directories, names below runs/, or run ids."),
-]
 
 
 @dataclass(frozen=True, slots=True)
 class ViewOptions:
     """The arguments and options of `view`."""
 
-    runs: Runs = None
+    runs: AnyRuns = None
     port: Annotated[int, typer.Option("--port", min=0, max=65535, help="Port on 127.0.0.1.")] = 0
     no_open: Annotated[bool, typer.Option("--no-open", help="Open no browser.")] = False
     out: Annotated[Path | None, typer.Option("--out", help="Write an HTML file instead.")] = None

@@ -12,9 +12,8 @@ from caliper.core.run import RunState
 from caliper.library.progress import note
 from caliper.library.run import Run
 from caliper.local.config import RunConfig
-from caliper.local.coroutine_runner import run_blocking
-from caliper.local.exports import export_installed
-from caliper.local.installation import open_gateway
+from caliper.local.exports import export_installed, read_installed
+from caliper.local.installation import ask_gateway, open_gateway
 from caliper.local.submission import send
 from caliper.pipeline.store.run_record import Evaluation
 
@@ -60,19 +59,11 @@ class RemoteRuns:
 
     async def load(self, run: str) -> Run:
         """A run by its id. Raises what `RemoteGateway.report` raises."""
-        async with open_gateway(self.server) as gateway:
-            return await self._run(gateway, run)
+        return await ask_gateway(self.server, lambda gateway: self._run(gateway, run))
 
     async def _run(self, gateway: RemoteGateway, run: str) -> Run:
         text = (await gateway.report(run, partial=True)).decode()
-        return Run(run, text, None, partial(self._read, run), self.server)
-
-    def _read(self, run: str, file: str) -> bytes:
-        async def read() -> bytes:
-            async with open_gateway(self.server) as gateway:
-                return await gateway.report(run, file, partial=True)
-
-        return run_blocking(read())
+        return Run(run, text, None, partial(read_installed, self.server, run), self.server)
 
 
 def _line(evaluation: Evaluation) -> str:

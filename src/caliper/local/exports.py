@@ -22,7 +22,7 @@ from caliper.core.run import RunSpec
 from caliper.lazy import lazy_module
 from caliper.local.coroutine_runner import run_blocking
 from caliper.local.directory import RunDirectory
-from caliper.local.installation import open_gateway
+from caliper.local.installation import ask_gateway
 from caliper.pipeline.reports.report_files import check_file
 from caliper.pipeline.store.runs import END
 from caliper.pipeline.suites.registry import SuiteRegistry
@@ -68,22 +68,23 @@ def read_file(path: Path, file: str) -> bytes:
     return data
 
 
+def read_installed(server: str, run: str, file: str) -> bytes:
+    """A file of a run of an installation, also of one that goes on. Raises what
+    `RemoteGateway.report` raises.
+    """
+    return run_blocking(
+        ask_gateway(server, lambda gateway: gateway.report(run, file, partial=True))
+    )
+
+
 async def installed_results(server: str, run: str) -> Results:
     """The results of a run of the installation whose gateway is at `server`.
 
     Raises what `RemoteGateway.get` and `report` raise.
     """
-
-    async def read(file: str) -> bytes:
-        async with open_gateway(server) as gateway:
-            return await gateway.report(run, file, partial=True)
-
-    async with open_gateway(server) as gateway:
-        evaluation = await gateway.get(run)
-
-    found = await asyncio.to_thread(
-        _results, evaluation.spec, lambda file: run_blocking(read(file))
-    )
+    evaluation = await ask_gateway(server, lambda gateway: gateway.get(run))
+    read = partial(read_installed, server, run)
+    found = await asyncio.to_thread(_results, evaluation.spec, read)
     ended = evaluation.ended
     return replace(found, ended=ended.isoformat(timespec="seconds") if ended else "")
 

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from collections.abc import Awaitable, Callable
+from typing import TYPE_CHECKING, TypeVar
 
 from caliper.lazy import lazy_module
 from caliper.ports.storage import DeletableStore
@@ -16,11 +17,21 @@ else:
     settings = lazy_module("caliper.wiring.settings")
     grounds = lazy_module("caliper.wiring.grounds")
 
+_Answer = TypeVar("_Answer")
+
 
 def open_gateway(server: str) -> gateway.RemoteGateway:
     """The gateway at `server`. Raises what `read_settings` and `ClientSettings.gateway` raise."""
     client = settings.read_settings(client_settings.ClientSettings)
     return gateway.RemoteGateway(client.gateway(server))
+
+
+async def ask_gateway(
+    server: str, question: Callable[[gateway.RemoteGateway], Awaitable[_Answer]]
+) -> _Answer:
+    """What the gateway at `server` answers. Raises what `open_gateway` and the question raise."""
+    async with open_gateway(server) as opened:
+        return await question(opened)
 
 
 def store_at(place: str | None) -> DeletableStore:

@@ -31,13 +31,10 @@ def write_benchmark(name: str, folder: Path) -> None:
     if folder.exists() or folder.is_symlink():
         raise InvalidInput("exists already; choose another with --out", file=str(folder))
     # Read whole before anything is written.
-    texts = {place: file.read_text("utf-8") for place, file in _files(_example(), PurePosixPath())}
+    example = files("caliper.local") / "example_benchmark"
+    texts = {place: file.read_text("utf-8") for place, file in _files(example, PurePosixPath())}
     for place, text in texts.items():
         write_text(folder / _renamed(str(place), name), _renamed(text, name))
-
-
-def _example() -> Traversable:
-    return files("caliper.local") / "example_benchmark"
 
 
 def _files(

@@ -20,10 +20,7 @@ MARKED = {f".cache/all-{sha256(b'').hexdigest()[:16]}": b"", "data.json": b"[1]"
 _ROOM = 100_000_000
 
 
-@pytest.fixture(autouse=True)
-def nobody_is_logged_in(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
-    monkeypatch.delenv("HF_TOKEN", raising=False)
-    monkeypatch.setattr("huggingface_hub.constants.HF_TOKEN_PATH", str(tmp_path / "none"))
+pytestmark = pytest.mark.usefixtures("nobody_is_logged_in")
 
 
 @pytest.fixture

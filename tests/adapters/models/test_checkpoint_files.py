@@ -1,5 +1,4 @@
 from collections.abc import Iterator
-from pathlib import Path
 
 import pytest
 from tests.fakes.hub_server import COMMIT, HubRepository, HubServer
@@ -8,11 +7,7 @@ from tests.fakes.safetensors import FILES, SIZES
 from caliper.adapters.models.checkpoint_files import read_published
 from caliper.core.errors import InvalidInput, StoreUnavailable
 
-
-@pytest.fixture(autouse=True)
-def nobody_is_logged_in(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
-    monkeypatch.delenv("HF_TOKEN", raising=False)
-    monkeypatch.setattr("huggingface_hub.constants.HF_TOKEN_PATH", str(tmp_path / "none"))
+pytestmark = pytest.mark.usefixtures("nobody_is_logged_in")
 
 
 @pytest.fixture

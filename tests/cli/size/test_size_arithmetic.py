@@ -1,13 +1,15 @@
 """Weights and cache of published models, and what is said of unknown ones."""
 
+from dataclasses import replace
 from typing import Any
 
 import pytest
+from tests.deploy.model_table import sized
 from tests.fakes.published_models import BYTES, CONFIGS, decoder
 
 from caliper.cli.size.cache import cache_of
 from caliper.cli.size.configuration import Configuration
-from caliper.cli.size.gpus import MIB, ModelSize
+from caliper.cli.size.gpus import MIB
 from caliper.cli.size.weights import weight_bytes
 from caliper.core.errors import InvalidInput
 
@@ -101,13 +103,8 @@ def test_what_is_not_known_is_named(more: dict[str, Any], named: str) -> None:
         (weight_bytes(whole), cache_of(whole))
 
 
-def sized(name: str, heads: int, *, sees: bool = False) -> ModelSize:
-    whole = configuration(CONFIGS[name])
-    return ModelSize(name, weight_bytes(whole), cache_of(whole), heads, 32_768, sees=sees)
-
-
 def test_calls_at_once_by_the_number_of_gpus() -> None:
-    judge = sized("Qwen/Qwen2.5-72B-Instruct", 64)
+    judge = sized("Qwen/Qwen2.5-72B-Instruct")
     assert judge.fit(16 * GIB, 16_384) == {1: 0, 2: 0, 4: 0, 8: 0}
     assert judge.fit(80 * GIB, 16_384) == {1: 0, 2: 0, 4: 28, 8: 84}
     assert judge.fit(141 * GIB, 16_384) == {1: 0, 2: 22, 4: 72, 8: 172}
@@ -115,17 +112,18 @@ def test_calls_at_once_by_the_number_of_gpus() -> None:
 
 def test_heads_are_split_evenly_or_not_at_all() -> None:
     # 40 heads, 10 of keys and values: 4 GPUs hold it and cannot share it.
-    model = sized("microsoft/phi-4", 40)
+    model = sized("microsoft/phi-4")
     assert [model.calls(40 * GIB, gpus, 1024) > 0 for gpus in (1, 2, 4)] == [True, True, False]
     # 28 heads on 8.
-    assert not sized("Qwen/Qwen2.5-7B-Instruct", 28).calls(80 * GIB, 8, 1024)
+    assert not sized("Qwen/Qwen2.5-7B-Instruct").calls(80 * GIB, 8, 1024)
     # Four heads of keys and values on eight GPUs: each keeps one, twice over.
-    wide = sized("Qwen/Qwen3-30B-A3B-Instruct-2507", 32)
+    wide = sized("Qwen/Qwen3-30B-A3B-Instruct-2507")
     room = 80 * GIB * 0.9 - wide.bytes / 8 - 2 * GIB
     assert wide.calls(80 * GIB, 8, 1024) == room // (wide.cache.call(1024) / 4)
 
 
 def test_pictures_need_room() -> None:
     name = "Qwen/Qwen2.5-VL-7B-Instruct"
-    seeing, blind = sized(name, 28, sees=True), sized(name, 28)
+    seeing = sized(name)
+    blind = replace(seeing, sees=False)
     assert blind.calls(80 * GIB, 1, 1024) - seeing.calls(80 * GIB, 1, 1024) == GIB // (56 * MIB)

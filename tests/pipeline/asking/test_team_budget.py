@@ -44,11 +44,6 @@ def _job(quota: DayQuota, run: str) -> CaptionJob:
 
 
 @pytest.fixture
-def store() -> MemoryStore:
-    return MemoryStore()
-
-
-@pytest.fixture
 def clock() -> FakeClock:
     return FakeClock()
 

@@ -31,11 +31,6 @@ async def open_others(shared: SharedAllowances) -> None:
         await opened(shared, TokenCap(start, 100))
 
 
-@pytest.fixture
-def store() -> MemoryStore:
-    return MemoryStore()
-
-
 def named(store: MemoryStore, who: str, warned: list[str] | None = None) -> SharedAllowances:
     told: list[str] = [] if warned is None else warned
     return SharedAllowances(store, who, told.append)

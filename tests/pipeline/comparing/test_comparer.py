@@ -38,11 +38,6 @@ NOBODY = "0" * 16
 
 
 @pytest.fixture
-def store() -> MemoryStore:
-    return MemoryStore()
-
-
-@pytest.fixture
 async def comparer(store: MemoryStore) -> AsyncIterator[Comparer]:
     found = Comparer(
         store, RunBook(store, FakeClock()), lambda _: lambda name, path: f"{name} {path}".encode()

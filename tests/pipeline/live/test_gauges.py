@@ -28,13 +28,6 @@ from caliper.ports.telemetry import (
 )
 
 
-@pytest.fixture
-async def watching() -> Watching:
-    found = Watching()
-    await found.begin()
-    return found
-
-
 async def test_the_whole_run_is_what_a_report_says_after_every_look(watching: Watching) -> None:
     run = await stored_run(watching.store)
     records = [

@@ -4,7 +4,6 @@ import asyncio
 import gc
 import weakref
 
-import pytest
 from tests.fakes import runs
 from tests.fakes.evaluations import event_of, stored_run, verdict
 from tests.fakes.observed_gauges import SAMPLES, Watching, judged, reported, told
@@ -16,13 +15,6 @@ from caliper.core.messages import EventKind
 from caliper.pipeline.store.plan import SHARD_ITEMS
 from caliper.pipeline.store.runs import run_store
 from caliper.ports.telemetry import Event, ScoresComputed
-
-
-@pytest.fixture
-async def watching() -> Watching:
-    found = Watching()
-    await found.begin()
-    return found
 
 
 async def test_a_run_that_ended_lets_its_sums_go_until_an_outcome_changes(

@@ -36,11 +36,6 @@ CODEC = ProtobufCodec()
 
 
 @pytest.fixture
-def store() -> MemoryStore:
-    return MemoryStore()
-
-
-@pytest.fixture
 def stream() -> MemoryStream:
     return MemoryStream(logs=(RUNS,))
 

@@ -24,11 +24,6 @@ DAY, RUN = "2026-01-01", "0123456789abcdef"
 MIDNIGHT = "at 2026-01-02T00:00:00+00:00"
 
 
-@pytest.fixture
-def store() -> MemoryStore:
-    return MemoryStore()
-
-
 def quotas(store: ObjectStore, table: QuotaTable, team: str = "red", role: str = "") -> TeamQuotas:
     viewer = Viewer(Owner("somebody", team), role == "admin")
     return TeamQuotas(store, FakeClock(), Ownership(lambda: viewer), lambda: table)

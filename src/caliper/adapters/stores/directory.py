@@ -134,7 +134,7 @@ def _put(target: Path, data: bytes | Path, *, synced: bool) -> None:
 
 def _replace(target: Path, data: bytes | Path, version: str | None, *, synced: bool) -> str | None:
     with _locked(target):
-        new = _digest(data) if isinstance(data, bytes) else _version(data)
+        new = hashlib.sha256(data).hexdigest() if isinstance(data, bytes) else _version(data)
         current = _version(target)
         if current == version:
             _put(target, data, synced=synced)
@@ -174,10 +174,6 @@ def _version(file: Path) -> str | None:
         return None
     except OSError as error:
         raise store_error(file, error) from error
-
-
-def _digest(data: bytes) -> str:
-    return hashlib.sha256(data).hexdigest()
 
 
 def _copy_if_exists(source: Path, target: Path) -> bool:

@@ -19,7 +19,7 @@ from numpy.random import Generator
 
 from caliper.analysis.agreement import Coefficient
 from caliper.analysis.captionqa.answers import AnswerSet, Scores, number_of
-from caliper.analysis.rankings import RankingPair, compare_rankings, kendall, spearman
+from caliper.analysis.rankings import SetupRanking, compare_rankings, kendall, spearman
 
 SHARES = (0.05, 0.1, 0.2, 0.5)
 DRAWS = 100
@@ -47,20 +47,12 @@ class SubsetStability:
 
 
 @dataclass(frozen=True, slots=True)
-class SetupStability:
-    """The ranking in another setup against that in the first; `differing` says what is other."""
-
-    differing: tuple[str, ...]
-    ranking: RankingPair
-
-
-@dataclass(frozen=True, slots=True)
 class RankingStability:
     """Stability over fewer questions and under other setups."""
 
     draws: int
     subsets: tuple[SubsetStability, ...]
-    setups: tuple[SetupStability, ...]
+    setups: tuple[SetupRanking, ...]
     remark: str = ""
 
 
@@ -74,7 +66,7 @@ def ranking_stability(
     """The stability of the ranking of `answers`. `others` are setups by what differs in them."""
     ranking = contestants(answers)
     setups = [
-        SetupStability(differing, compare_rankings(ranking, contestants(other)))
+        SetupRanking(differing, compare_rankings(ranking, contestants(other)))
         for differing, other in others.items()
     ]
     if len(answers.runs) < 2:

@@ -20,7 +20,7 @@ from fractions import Fraction
 
 from caliper.analysis.comprecap.scenes import ExaminedScene, SceneRun, SceneSet, figures_of
 from caliper.analysis.correlation import CorrelationEstimate, estimate_correlation
-from caliper.analysis.rankings import RankingPair, compare_rankings
+from caliper.analysis.rankings import RankingPair, SetupRanking, compare_rankings
 from caliper.benchmarks.base import Outcomes, lacks_caption
 from caliper.benchmarks.comprecap.examination import Scene
 from caliper.benchmarks.comprecap.matches import MICRO, object_score
@@ -62,16 +62,8 @@ class Ablation:
 
 
 @dataclass(frozen=True, slots=True)
-class SetupRanking:
-    """The ranking by S-unified in another setup; `differing` says what is other."""
-
-    differing: tuple[str, ...]
-    ranking: RankingPair
-
-
-@dataclass(frozen=True, slots=True)
 class Ablations:
-    """The ablations of thresholds, those of taggers, and other setups."""
+    """The ablations of thresholds and taggers, and the rankings by S-unified in other setups."""
 
     thresholds: tuple[Ablation, ...] = ()
     taggers: tuple[Ablation, ...] = ()

@@ -65,7 +65,8 @@ def report(tally: Tally, settings: Settings) -> ReportLayout:
     tables = [_metrics_table(repeats, weights), _coverage_table()]
     if kinds:
         tables.append(_compreqa_table(kinds))
-    return ReportLayout(("s_unified",), tuple(figures), tuple(tables), _notes(settings))
+    notes = (_RELATIONS[setting_value(settings, "relations")],)
+    return ReportLayout(("s_unified",), tuple(figures), tuple(tables), notes)
 
 
 def mean_of(sums: Sums) -> Fraction | None:
@@ -222,7 +223,3 @@ _RELATIONS = {
     "them, shifted where an object has no relations. This gives lower figures than "
     "relations = aligned.",
 }
-
-
-def _notes(settings: Settings) -> tuple[str, ...]:
-    return (_RELATIONS[setting_value(settings, "relations")],)

@@ -52,7 +52,9 @@ def command(model: Named, context: Context = None, gpu: Gpus = None, json: Json 
     config.json. A server takes 90% of a GPU and needs 2 GiB of it, with pictures 3; keys and
     values have 16 bits. Exit code 1: eight GPUs are too few.
     """
-    sized = _model(read_local(Path(model)) if Path(model).exists() else _published(model))
+    folder = Path(model)
+    files = read_local(folder) if folder.exists() else read_published(model, hub_endpoint())
+    sized = _model(files)
     if context is not None and context > sized.context:
         raise InvalidInput(f"the model's context ends at {sized.context:,} tokens", file=model)
     tokens = context or min(_CONTEXT, sized.context)
@@ -63,10 +65,6 @@ def command(model: Named, context: Context = None, gpu: Gpus = None, json: Json 
         _show(sized, tokens, gpus)
     fits = (sized.fit(size * MIB, tokens) for size in gpus.values())
     return Exit.DONE if any(calls for each in fits for calls in each.values()) else Exit.NO
-
-
-def _published(name: str) -> CheckpointFiles:
-    return read_published(name, hub_endpoint())
 
 
 def _model(files: CheckpointFiles) -> ModelSize:
