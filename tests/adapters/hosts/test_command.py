@@ -127,7 +127,11 @@ async def test_a_loop_that_cannot_keep_the_trace_leaves_no_process(tmp_path: Pat
 @pytest.mark.parametrize(
     ("more", "told"),
     [
-        ({"more": ("slow",)}, r"^not ready within 1 seconds: GET /health: HTTP 503; its output"),
+        # A loaded machine takes longer than a second until it listens.
+        (
+            {"more": ("slow",), "start": 5},
+            r"^not ready within 5 seconds: GET /health: HTTP 503; its output",
+        ),
         (
             {"words": ("sh", "-c", "echo dark; sleep 60")},
             r"^not ready within 1 seconds: GET /health: Connection refused; its output ends: dark$",
@@ -143,7 +147,7 @@ async def test_what_does_not_get_ready_fails_and_says_why(
     tmp_path: Path, more: dict[str, Any], told: str
 ) -> None:
     first = more.pop("more", ())
-    async with served(plan(*first, start=1, **more), tmp_path) as one:
+    async with served(plan(*first, **{"start": 1, **more}), tmp_path) as one:
         with pytest.raises(BackendRejected, match=told):
             await one.start()
 
