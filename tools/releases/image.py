@@ -50,7 +50,9 @@ def commands(plan: Plan, processor: str, layout: Path) -> Iterator[list[str]]:
     name = f"caliper:{plan.version}-{processor}"
     given = [f"--label={key}={value}" for key, value in plan.labels.items()]
     file = str(plan.source / "docker" / "Dockerfile")
-    how = ["--isolation=chroot", "--format=docker", f"--timestamp={plan.epoch}"]
+    # By its name: an image of a stage without one tells the number of the stage before it.
+    how = ["--isolation=chroot", "--format=docker", "--target=caliper"]
+    how += [f"--timestamp={plan.epoch}"]
     what = [f"--platform=linux/{processor}", f"--file={file}", f"--tag={name}"]
     yield ["buildah", "build", *how, *what, *given, *plan.options, str(plan.source)]
     yield ["buildah", "push", name, f"oci:{layout}:{plan.version}"]
