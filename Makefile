@@ -52,8 +52,6 @@ down: $(VENV)/.installed-dev ## End what `make up` started
 test: $(VENV)/.installed-dev ## Run the tests that need no server
 	$(BIN)/python -m pytest $(PYTEST_ARGS) -m "not rest"
 
-# They wait the most.
-test-rest: WORKERS = 5
 test-rest: $(VENV)/.installed-dev ## Run the others: on real servers, in containers and a browser, and those that take long
 	$(BIN)/python -m pytest $(PYTEST_ARGS) -m rest
 
