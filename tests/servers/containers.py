@@ -89,7 +89,7 @@ def build(name: str, target: str) -> None:
     """
     with tempfile.TemporaryDirectory() as folder:
         options = ["--layers", "--pull-never", "--isolation", "chroot", "--format", "docker"]
-        options += [*_secrets(Path(folder)), "--file", str(DOCKERFILE)]
+        options += [*secrets(Path(folder)), "--file", str(DOCKERFILE)]
         options += ["--target", target, "--tag", name]
         try:
             fetch.run(["buildah", *_place(), "build", *options, str(ROOT)], {})
@@ -173,8 +173,8 @@ def _install(made: Path) -> None:
     fetch.run(["mmdebstrap", *options, suite, str(made / "root.tar")], {})
 
 
-def _secrets(folder: Path) -> list[str]:
-    """How the build reaches the package index that this machine is configured with."""
+def secrets(folder: Path) -> list[str]:
+    """How a build reaches the package index that this machine is configured with."""
     told = fetch.run([sys.executable, "-m", "pip", "config", "list"], {})
     found = dict(re.findall(r"^[^\s.]+\.\.?([\w-]+)=(.+)$", told, re.MULTILINE))
     settings = {key: ast.literal_eval(value) for key, value in found.items()}

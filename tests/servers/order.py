@@ -13,6 +13,7 @@ LONGEST = (
     "services/test_rolling_upgrade.py",
     "bench/test_thirty.py",
     "services/test_random_faults.py",
+    "containers/test_release_image.py",
     "services/test_faults_two_aggregators.py",
     "cli/test_served_checkpoints.py",
     "services/test_restored.py",
