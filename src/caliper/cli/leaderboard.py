@@ -41,7 +41,7 @@ HELP = """Rank checkpoints: one table per benchmark, best first.
 Without RUN, all runs below runs/ that have a report. The columns are those of the papers:
 CAPability's 13 tasks and their average, CaptionQA's domains, CompreCap's metrics. The distance to
 the best is paired on the same media, with a 95% interval; "not clear" means not statistically
-significant. AnyRuns whose judge, prompts, settings or data differ from the first need --anyway and
+significant. Runs whose judge, prompts, settings or data differ from the first need --anyway and
 are labelled. Incomplete runs need --partial and come after complete ones; runs that lack a task or
 domain come last. With --server, name the installation's runs.
 """
