@@ -17,7 +17,7 @@ from tests.fakes.endless import comes_to_an_end
 from tests.fakes.sources import LOOPBACK
 from tests.loopback.sitecustomize import NOTES
 from tests.servers import containers, fetch, order, tiers
-from tests.servers.absent import leave_out
+from tests.servers.absence import leave_out
 from tests.servers.components import (
     COMPONENTS,
     KAFKA,

@@ -13,7 +13,7 @@ from collections.abc import Iterator
 
 import typer
 from command_reference import CommandReference
-from generated import ROOT, written
+from generation import ROOT, written
 from pydantic import BaseModel
 
 from caliper.cli.app import app

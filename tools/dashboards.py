@@ -7,7 +7,7 @@ import json
 import sys
 from pathlib import Path
 
-from generated import ROOT, written
+from generation import ROOT, written
 from grafana import as_json
 from panels import DASHBOARDS, read
 

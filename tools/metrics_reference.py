@@ -8,7 +8,7 @@ from __future__ import annotations
 import sys
 from collections.abc import Iterable
 
-from generated import ROOT, written
+from generation import ROOT, written
 
 from caliper.adapters.metrics.catalogue import (
     SCORE_METRICS,

@@ -18,7 +18,7 @@ from bench.thirty.evaluation import (
 from bench.thirty.questions import ColourQuestions, Judge
 from tests.fakes.announcing_bucket import announcing_bucket
 from tests.servers import fetch, triton_server
-from tests.servers.absent import leave_out
+from tests.servers.absence import leave_out
 from tests.servers.triton_server import models_of
 
 from caliper.adapters.streams.kafka_access import KafkaAccess

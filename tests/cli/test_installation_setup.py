@@ -6,7 +6,7 @@ from pathlib import Path
 from urllib.parse import urlsplit
 
 import pytest
-from tests.deploy.made import make_secrets
+from tests.deploy.bootstrap_secrets import make_secrets
 from tests.fakes.command import Command
 from tests.servers.process import free_ports
 

@@ -2,7 +2,7 @@
 
 import pytest
 from tests.servers import containers, fetch
-from tests.servers.absent import leave_out
+from tests.servers.absence import leave_out
 
 
 def pytest_itemcollected(item: pytest.Item) -> None:

@@ -14,7 +14,7 @@ from tests.containers.composition import INSIDE, Service, broken, environment
 from tests.fakes.service_settings import SERVICES
 from tests.fakes.sources import ROOT, python_path
 from tests.servers import broker, compose_spec, fetch, object_server
-from tests.servers.absent import leave_out
+from tests.servers.absence import leave_out
 
 from caliper.version import __version__
 from caliper.wiring.client_settings import ClientSettings

@@ -7,7 +7,7 @@ from pathlib import Path
 from urllib.parse import urlsplit
 
 import pytest
-from tests.deploy.made import make_secrets
+from tests.deploy.bootstrap_secrets import make_secrets
 from tests.deploy.rendering import Rendering, rendered
 from tests.fakes.command import Command
 from tests.fakes.played_pods import Played

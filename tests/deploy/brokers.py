@@ -7,7 +7,7 @@ from pathlib import Path
 
 import yaml
 from tests.servers import broker, fetch
-from tests.servers.absent import leave_out
+from tests.servers.absence import leave_out
 from tests.servers.process import ServerProcess, answers
 
 from caliper.adapters.streams.kafka_access import KafkaAccess

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 from tests.conftest import serve
-from tests.deploy.made import make_secrets
+from tests.deploy.bootstrap_secrets import make_secrets
 from tests.servers.components import KUBE_API
 from tests.servers.kube_api import KubeApi
 from tests.servers.kube_nodes import controlled

@@ -15,8 +15,8 @@ from pathlib import Path
 
 import pytest
 import yaml
+from tests.deploy.bootstrap_secrets import make_secrets
 from tests.deploy.brokers import FILES, access, libraries, prepared, settings
-from tests.deploy.made import make_secrets
 from tests.fakes.processes import until
 from tests.fakes.sources import ROOT
 from tests.servers.process import ServerProcess, free_ports

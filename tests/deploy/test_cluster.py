@@ -25,7 +25,7 @@ from tests.deploy.rendering import (
     rendered,
 )
 from tests.servers import kustomize
-from tests.servers.absent import leave_out
+from tests.servers.absence import leave_out
 from tests.servers.fetch import Missing
 from tests.servers.kube_api import KubeApi
 

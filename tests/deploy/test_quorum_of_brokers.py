@@ -12,8 +12,8 @@ from pathlib import Path
 from typing import cast
 
 import pytest
+from tests.deploy.bootstrap_secrets import make_secrets
 from tests.deploy.brokers import access, prepared, settings
-from tests.deploy.made import make_secrets
 from tests.fakes.command import Command
 from tests.servers.process import ServerProcess, free_ports
 

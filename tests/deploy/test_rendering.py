@@ -26,7 +26,7 @@ from tests.deploy.rendering import (
     sources,
 )
 from tests.servers import kustomize
-from tests.servers.absent import leave_out
+from tests.servers.absence import leave_out
 from tests.servers.fetch import Missing
 
 _every_rendering = pytest.mark.parametrize("rendering", RENDERINGS, ids=str)

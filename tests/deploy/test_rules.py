@@ -13,7 +13,7 @@ import yaml
 from tests.deploy.dashboards import rules
 from tests.fakes.sources import ROOT
 from tests.servers import metrics_server
-from tests.servers.absent import leave_out
+from tests.servers.absence import leave_out
 
 FOLDER = ROOT / "deploy" / "prometheus"
 CASES = sorted((FOLDER / "tests").glob("*.yaml"))

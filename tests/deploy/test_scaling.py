@@ -7,7 +7,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 
 import pytest
-from tests.deploy.made import RECIPES
+from tests.deploy.bootstrap_secrets import RECIPES
 from tests.deploy.objects import COMPONENT, Object, called, environment, of_kind, pods
 from tests.deploy.policies.planting import Change, item
 from tests.deploy.program_calls import parsed

@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 from tests.deploy import program_calls
-from tests.deploy.made import RECIPES
+from tests.deploy.bootstrap_secrets import RECIPES
 from tests.deploy.mounts import BY_PEOPLE, start
 from tests.deploy.objects import Object, Pod, is_ours, of_kind, pods
 from tests.deploy.policies.planting import Change, container, item, pod

@@ -13,11 +13,11 @@ from urllib.request import urlopen
 
 import pytest
 import yaml
-from tests.deploy.made import make_secrets
+from tests.deploy.bootstrap_secrets import make_secrets
 from tests.fakes.command import Command
 from tests.fakes.processes import until
 from tests.servers import fetch
-from tests.servers.absent import leave_out
+from tests.servers.absence import leave_out
 from tests.servers.process import ServerProcess, free_ports, serves
 
 pytestmark = pytest.mark.components("MinIO")

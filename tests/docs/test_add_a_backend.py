@@ -45,7 +45,7 @@ print(sys.argv[2])
 @pytest.fixture(scope="module")
 def names() -> Mapping[str, Any]:
     found: dict[str, Any] = {}
-    for file in ("program_model.py", "knows_nothing.py"):
+    for file in ("program_model.py", "blank_answerer.py"):
         found |= runpy.run_path(str(ROOT / "examples" / "extending" / file))
     return found
 

@@ -5,7 +5,7 @@ import subprocess
 from pathlib import Path
 
 from tests.docs.pages import blocks
-from tests.servers.absent import leave_out
+from tests.servers.absence import leave_out
 
 (ALERTING,) = blocks("alerts.md", "yaml")
 

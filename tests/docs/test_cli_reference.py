@@ -38,7 +38,7 @@ def run(folder: Path, *arguments: str, **surroundings: str) -> subprocess.Comple
 @pytest.fixture
 def copy(tmp_path: Path) -> Path:
     """The script with the page that it writes, away from the committed one."""
-    scripts = [SCRIPT.with_name(name) for name in ("command_reference.py", "generated.py")]
+    scripts = [SCRIPT.with_name(name) for name in ("command_reference.py", "generation.py")]
     for file in (SCRIPT, *scripts, Path("docs/cli.md")):
         (tmp_path / file).parent.mkdir(exist_ok=True)
         shutil.copy(ROOT / file, tmp_path / file)

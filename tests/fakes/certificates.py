@@ -7,7 +7,7 @@ import subprocess
 from dataclasses import dataclass
 from pathlib import Path
 
-from tests.servers.absent import leave_out
+from tests.servers.absence import leave_out
 
 _OURS = "DNS:localhost,IP:127.0.0.1"
 

@@ -14,7 +14,7 @@ from pathlib import Path
 
 from tests.servers import (
     broker,
-    composed,
+    compose_servers,
     fetch,
     kube_api,
     llama_server,
@@ -57,22 +57,22 @@ class Component:
     @property
     def start(self) -> Starting:
         """Starts one, the way that this machine has. Raises fetch.Missing where it has none."""
-        return self.compose if self.compose and composed.engine() else self.native
+        return self.compose if self.compose and compose_servers.engine() else self.native
 
     @property
     def label(self) -> str:
         """It and where it comes from, in short."""
         if self.given:
             return f"{self.name} of {self.variable}"
-        if self.compose and composed.engine():
-            return f"{self.name} of {composed.FILE.name}"
+        if self.compose and compose_servers.engine():
+            return f"{self.name} of {compose_servers.FILE.name}"
         return f"{self.name} {self.version}"
 
     def describe(self) -> str:
         """One line for the header of a test session."""
         if self.given:
             return f"{self.name}: the one that {self.variable} names"
-        if self.compose and (engine := composed.engine()):
+        if self.compose and (engine := compose_servers.engine()):
             return f"{self.name}: as compose.test.yaml has it, by Docker {engine}"
         try:
             self.fetch()
@@ -82,10 +82,10 @@ class Component:
 
 
 KAFKA = Component(
-    "Kafka", fetch.kafka_version(), "TEST_KAFKA", fetch.kafka, broker.start, composed.kafka
+    "Kafka", fetch.kafka_version(), "TEST_KAFKA", fetch.kafka, broker.start, compose_servers.kafka
 )
 MINIO = Component(
-    "MinIO", fetch.MINIO, "TEST_MINIO", fetch.minio, object_server.start, composed.minio
+    "MinIO", fetch.MINIO, "TEST_MINIO", fetch.minio, object_server.start, compose_servers.minio
 )
 VERSITY = Component(
     "Versity",

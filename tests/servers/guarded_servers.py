@@ -7,7 +7,7 @@ from contextlib import ExitStack, contextmanager
 from pathlib import Path
 
 from tests.servers import fetch, guarded_broker, object_server
-from tests.servers.absent import leave_out
+from tests.servers.absence import leave_out
 
 
 @contextmanager

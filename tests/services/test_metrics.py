@@ -16,7 +16,7 @@ from prometheus_client import Metric
 from prometheus_client.parser import text_string_to_metric_families
 from tests.fakes.command import Command, end, wait_for
 from tests.fakes.sources import ROOT
-from tests.servers.absent import leave_out
+from tests.servers.absence import leave_out
 
 from caliper.adapters.metrics.labels import LABELS
 

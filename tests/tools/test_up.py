@@ -12,7 +12,7 @@ import pytest
 from tests.fakes.command import Command
 from tests.fakes.sources import ROOT, python_path
 from tests.servers import fetch
-from tests.servers.absent import leave_out
+from tests.servers.absence import leave_out
 from tests.servers.components import COMPONENTS
 from tests.servers.process import answers, free_ports
 

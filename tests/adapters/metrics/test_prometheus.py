@@ -9,7 +9,7 @@ import pytest
 from aiohttp.test_utils import TestClient, TestServer
 from prometheus_client import CollectorRegistry, generate_latest
 from prometheus_client.parser import text_string_to_metric_families
-from tests.servers.absent import leave_out
+from tests.servers.absence import leave_out
 
 from caliper.adapters.metrics.catalogue import METRICS, MetricType
 from caliper.adapters.metrics.labels import LABELS

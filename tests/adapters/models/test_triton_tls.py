@@ -9,7 +9,7 @@ from pydantic import SecretStr
 from tests.fakes.bearer import token_for_all
 from tests.fakes.certificates import certify
 from tests.servers import fetch, triton_server
-from tests.servers.absent import leave_out
+from tests.servers.absence import leave_out
 
 from caliper.adapters.models.triton_address import parse_addresses
 from caliper.adapters.models.triton_client import TritonClient

@@ -5,7 +5,7 @@ from collections.abc import Iterator
 import pytest
 from playwright.sync_api import Browser
 from tests.fakes import headless_browser
-from tests.servers.absent import leave_out
+from tests.servers.absence import leave_out
 
 
 # Not for the session: while it lives, no test in the same process can have an event loop.

@@ -12,7 +12,7 @@ from tests.fakes.certificates import Pair, certify
 from tests.fakes.clock import PATIENCE
 from tests.fakes.command import Command
 from tests.servers import fetch, guarded_broker
-from tests.servers.absent import leave_out
+from tests.servers.absence import leave_out
 from tests.servers.guarded_broker import PASSWORD, USER
 
 from caliper.adapters.streams.kafka import KafkaStream

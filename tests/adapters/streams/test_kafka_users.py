@@ -12,7 +12,7 @@ import pytest
 from tests.fakes.certificates import certify
 from tests.fakes.clock import PATIENCE
 from tests.servers import fetch, guarded_broker
-from tests.servers.absent import leave_out
+from tests.servers.absence import leave_out
 from tests.servers.guarded_broker import PASSWORD, USER
 
 from caliper.adapters.cluster.grants import STREAM_GRANTS, StreamGrant

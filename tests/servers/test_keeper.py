@@ -9,7 +9,7 @@ from urllib.parse import urlsplit
 import pytest
 from tests.fakes.sources import ROOT
 from tests.servers import fetch
-from tests.servers.absent import leave_out
+from tests.servers.absence import leave_out
 from tests.servers.components import MINIO
 from tests.servers.process import answers
 

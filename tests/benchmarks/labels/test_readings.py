@@ -7,7 +7,7 @@ from functools import cache
 from pathlib import Path
 
 import pytest
-from tests.benchmarks.labelled.tables import COLUMNS, found, lines, rows, table
+from tests.benchmarks.labels.tables import COLUMNS, found, lines, rows, table
 
 FOLDER = Path(__file__).parent
 REPLIES = (

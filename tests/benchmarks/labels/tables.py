@@ -1,6 +1,6 @@
 """Confusion tables of the default readings on replies that people labelled.
 
-    python -m tests.benchmarks.labelled.tables tests/benchmarks/labelled/replies_development.jsonl
+    python -m tests.benchmarks.labels.tables tests/benchmarks/labels/replies_development.jsonl
 
 A row of `replies_*.jsonl` is {id, question, shown, reply, expect, kind}: `expect` holds the
 letters that may be read, or "none"; `kind` is clear, cannot_words or none. A row of

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
-from tests.servers import composed
+from tests.servers import compose_servers
 from tests.servers.components import KAFKA, MINIO, TRITON
 
 DOCKER = """\
@@ -27,9 +27,9 @@ def asked(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
     monkeypatch.setenv("PATH", f"{tmp_path}{os.pathsep}{os.environ['PATH']}")
     for component in (KAFKA, MINIO):
         monkeypatch.delenv(component.variable, raising=False)
-    composed.engine.cache_clear()
+    compose_servers.engine.cache_clear()
     yield tmp_path / "noted"
-    composed.engine.cache_clear()
+    compose_servers.engine.cache_clear()
 
 
 def docker(folder: Path, answer: str = "echo 29.0", up: int = 0) -> None:
@@ -42,7 +42,7 @@ def test_an_engine_that_answers_is_used_and_told(asked: Path, tmp_path: Path) ->
     docker(tmp_path)
     assert KAFKA.describe() == "Kafka: as compose.test.yaml has it, by Docker 29.0"
     assert MINIO.label == "MinIO of compose.test.yaml"
-    assert (KAFKA.start, MINIO.start) == (composed.kafka, composed.minio)
+    assert (KAFKA.start, MINIO.start) == (compose_servers.kafka, compose_servers.minio)
     # What the file has not is started as ever.
     assert TRITON.start is TRITON.native
     assert "Docker" not in TRITON.describe()
@@ -61,7 +61,7 @@ def test_without_an_engine_servers_are_started_here(
     asked: Path, tmp_path: Path, answer: str
 ) -> None:
     docker(tmp_path, answer)
-    assert composed.engine() is None
+    assert compose_servers.engine() is None
     assert KAFKA.start is KAFKA.native
     assert "Docker" not in KAFKA.describe() + KAFKA.label
 
@@ -70,7 +70,7 @@ def test_a_server_has_a_project_and_a_port_of_its_own(asked: Path, tmp_path: Pat
     docker(tmp_path)
     places = []
     for _ in range(2):
-        server, address = composed.kafka(tmp_path)
+        server, address = compose_servers.kafka(tmp_path)
         places.append(address)
         assert server.stop() == 143
         # It is gone: nothing more is asked of it.
@@ -88,4 +88,4 @@ def test_a_server_has_a_project_and_a_port_of_its_own(asked: Path, tmp_path: Pat
 def test_one_that_does_not_start_is_no_server(asked: Path, tmp_path: Path) -> None:
     docker(tmp_path, up=1)
     with pytest.raises(RuntimeError, match="minio did not start"):
-        composed.minio(tmp_path)
+        compose_servers.minio(tmp_path)
