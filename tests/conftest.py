@@ -51,6 +51,9 @@ if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
 # For tools that tests run as well.
 os.environ[fetch.ONLY_CACHED] = "true"
 
+# MinIO, etcd and the API server live for seconds: they collect their garbage less often.
+os.environ.setdefault("GOGC", "400")
+
 # Machines are noisy: no example fails for the time it took. In CI the examples are twice as
 # many, and the same every time, so that a change is judged by what it changed.
 settings.register_profile(

@@ -6,6 +6,7 @@ bring in addition against the definitions that their authors publish.
 
 from __future__ import annotations
 
+import json
 from collections.abc import Iterator
 from functools import cache
 from typing import Any
@@ -20,10 +21,20 @@ from tests.servers import kustomize
 VERSIONS = ("1.31", "1.37")
 
 
-def faults(item: Object, version: str) -> Iterator[str]:
+def faults(item: Object, version: str) -> tuple[str, ...]:
     """What is wrong with an object for that version of Kubernetes. Raises fetch.Missing where
     the definitions of custom resources cannot be had.
     """
+    return _faults(json.dumps(item), version)
+
+
+# Most objects are the same in many renderings, and checking one takes long.
+@cache
+def _faults(written: str, version: str) -> tuple[str, ...]:
+    return tuple(_found(json.loads(written), version))
+
+
+def _found(item: Object, version: str) -> Iterator[str]:
     try:
         kubernetes_validate.validate(item, version, strict=True)
     except kubernetes_validate.ValidationError as error:

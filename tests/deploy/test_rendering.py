@@ -3,10 +3,8 @@
 from __future__ import annotations
 
 import copy
-import json
 from collections import Counter
 from collections.abc import Iterable
-from functools import cache
 
 import pytest
 from tests.deploy import schemas
@@ -42,15 +40,9 @@ def test_kustomize_renders_what_is_kept(rendering: Rendering) -> None:
     assert render(rendering) == list(rendered(rendering))
 
 
-@cache
-def _faults(text: str, version: str) -> tuple[str, ...]:
-    # Renderings have most of their objects in common.
-    return tuple(schemas.faults(json.loads(text), version))
-
-
 def _strict(objects: Iterable[Object], version: str) -> list[str]:
     try:
-        return [fault for each in objects for fault in _faults(json.dumps(each), version)]
+        return [fault for each in objects for fault in schemas.faults(each, version)]
     except Missing as reason:
         leave_out("definitions of custom resources", reason)
 

@@ -67,5 +67,6 @@ def test_a_pattern_of_long_files_names_some(pattern: str) -> None:
 
 
 def test_what_a_change_must_pass_are_both_parts() -> None:
-    ran = re.findall(r"^ *make (\S+)$", (ROOT / ".ci" / "run").read_text("utf-8"), re.MULTILINE)
-    assert ran == ["lint", "wheel", "release", "servers", "test", "test-rest"]
+    ran = re.findall(r"^ *make (.+)$", (ROOT / ".ci" / "run").read_text("utf-8"), re.MULTILINE)
+    targets = [word for line in ran for word in line.split() if word.isalpha() or "test-" in word]
+    assert targets == ["lint", "wheel", "release", "servers", "test", "test-rest"]
