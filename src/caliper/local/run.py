@@ -32,8 +32,9 @@ _DECODERS = DecoderOptions()
 
 @dataclass(frozen=True, slots=True)
 class RunResult:
-    """The result of a run: its report, its directory, and the cost of its calls by model. `since`
-    is when an earlier process ended the run; None if this one had something to do.
+    """The result of a run: its report, its directory, and the cost of its calls by model.
+
+    `ended_at` is when an earlier process ended the run; None if this one had something to do.
     """
 
     report: Report

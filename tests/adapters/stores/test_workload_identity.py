@@ -8,6 +8,7 @@ from pathlib import Path
 
 import pytest
 import urllib3
+from tests.fakes.clock import PATIENCE
 from tests.fakes.http_answers import AnswerHandler, serving
 from tests.fakes.identity_provider import CLIENT, TokenService, openid_issuer, token_service
 from tests.servers import object_server
@@ -139,12 +140,22 @@ def test_a_real_store_is_used_without_a_key(tmp_path: Path, token: Path) -> None
             apply_storage(root)
             lent = replace(root, access_key="", secret_key="", identity=WorkloadIdentity(root.url))
             token.write_text(issuer.token(policy="readwrite"), "utf-8")
-            assert asyncio.run(written(lent)) == b"1"
+            assert asyncio.run(first_written(lent)) == b"1"
             token.write_text(issuer.token(policy="none-of-that-name"), "utf-8")
             with pytest.raises(StoreUnavailable, match=r"127\.0\.0\.1 answered 4"):
                 asyncio.run(written(lent))
         finally:
             server.stop()
+
+
+async def first_written(access: StoreAccess) -> bytes | None:
+    """MinIO is ready before it knows who issues tokens, and refuses them until then."""
+    async with asyncio.timeout(PATIENCE):
+        while True:
+            try:
+                return await written(access)
+            except StoreUnavailable:
+                await asyncio.sleep(0.1)
 
 
 async def written(access: StoreAccess) -> bytes | None:

@@ -97,9 +97,8 @@ class TgiModel:
         """Ask the endpoint, once, which model it serves now.
 
         The revision comes from TGI's `/info`, which a `chat` endpoint is not asked for, or else
-        from the endpoint's `revision`. The origin
-        is a digest of the model's entry in `/v1/models` without `created`: vLLM, SGLang and
-        llama.cpp put the time of the request there.
+        from the endpoint's `revision`. The origin is a digest of the model's entry in `/v1/models`
+        without `created`: vLLM, SGLang and llama.cpp put the time of the request there.
 
         Raises UnknownName if the endpoint does not serve the named model, InvalidInput if it
         serves another revision, and BackendError subclasses.
