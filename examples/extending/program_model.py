@@ -8,6 +8,7 @@ import shlex
 from asyncio.subprocess import Process
 from base64 import b64encode
 from collections.abc import Mapping, Sequence
+from contextlib import suppress
 from dataclasses import asdict
 from typing import Any
 
@@ -39,6 +40,7 @@ class ProgramModel:
         self._command = command
         self._seconds = seconds
         self.identity = Identity("program", name, revision, cached=True)
+        self._endings: set[asyncio.Task[None]] = set()
 
     async def resolve(self) -> Identity:
         return self.identity
@@ -79,16 +81,19 @@ class ProgramModel:
         except OSError as error:
             raise BackendRejected(f"the program cannot be started: {error.strerror}") from error
         except asyncio.CancelledError:
-            starting.add_done_callback(_end)
+            self._endings.add(asyncio.create_task(_end(starting)))
             raise
 
     async def close(self) -> None:
-        """Nothing is held open between calls."""
+        """Wait for programs whose calls were cancelled."""
+        await asyncio.gather(*self._endings)
 
 
-def _end(starting: asyncio.Future[Process]) -> None:
-    if starting.exception() is None:
-        starting.result().kill()
+async def _end(starting: asyncio.Future[Process]) -> None:
+    with suppress(OSError):
+        program = await starting
+        program.kill()
+        await program.communicate()
 
 
 def _part(part: str | Image) -> dict[str, str]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import runpy
 import sys
 from collections.abc import Mapping
@@ -118,6 +119,20 @@ async def test_trouble_is_an_error_and_never_a_score(
         await broken.complete([ChatMessage("user", ("Caption: x",))], Decoding())
     outcomes = await examined(PromptingAnswerer(broken, shipped_pack()))
     assert outcomes == [Unscored(reason)] * len(QUESTIONS)
+
+
+@pytest.mark.parametrize("command", [[sys.executable], ["no-such-program-anywhere"]])
+async def test_after_close_none_of_a_cancelled_call_runs(
+    names: Mapping[str, Any], command: list[str]
+) -> None:
+    model = names["ProgramModel"](command, "parrot", "1", 60)
+    call = asyncio.create_task(model.complete([ChatMessage("user", ("x",))], Decoding()))
+    # It is about to start the program.
+    await asyncio.sleep(0)
+    call.cancel()
+    await asyncio.wait([call])
+    await model.close()
+    assert asyncio.all_tasks() == {asyncio.current_task()}
 
 
 async def test_a_program_that_is_not_there_is_rejected(names: Mapping[str, Any]) -> None:
