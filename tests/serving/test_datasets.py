@@ -123,6 +123,12 @@ async def test_a_first_evaluation_needs_the_contract_alone(address: str, tmp_pat
     assert out.split() == [b"RUN_STATE_FINISHED"]
 
 
+def written_keys(store: MemoryStore) -> list[str]:
+    """Of the calls so far, but for the leases that the aggregator renews all the time."""
+    written = (key for call, key in store.calls if call in ("put", "replace"))
+    return [key for key in written if not key.startswith("aggregator/")]
+
+
 async def test_what_is_there_is_not_asked_for(stub: Any, store: MemoryStore) -> None:
     pictures = {f"images/{number}.jpg": b"picture %d" % number for number in range(30)}
     media = [medium(path, data) for path, data in pictures.items()]
@@ -139,7 +145,7 @@ async def test_what_is_there_is_not_asked_for(stub: Any, store: MemoryStore) -> 
     assert not (await stub.UploadDataset(parts(header(), *media, *rest, *pieces))).missing
     store.calls.clear()
     whole = await stub.UploadDataset(parts(header(), *media))
-    assert (list(whole.missing), store.count("put"), store.count("replace")) == ([], 0, 0)
+    assert (list(whole.missing), written_keys(store)) == ([], [])
     # Another dataset has them, too.
     other = await stub.UploadDataset(parts(header(QUESTIONS + b"\n"), *media))
     assert list(other.missing) == [sha256_of(QUESTIONS + b"\n")]
@@ -157,7 +163,7 @@ async def test_a_push_may_take_several_calls(
         assert sum(sizes) == parcel.size
         store.calls.clear()
         await gateway.push(parcel)
-        assert (store.count("put"), store.count("replace")) == (0, 0)
+        assert written_keys(store) == []
         with pytest.raises(InvalidInput, match="changed while it was pushed"):
             await gateway.push(replace(parcel, digest="0" * 64))
 
