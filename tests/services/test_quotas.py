@@ -12,6 +12,7 @@ import pytest
 from tests.fakes.chat_server import ChatServer, Step
 from tests.fakes.clock import FakeClock
 from tests.fakes.installation import listening
+from tests.fakes.processes import until
 from tests.fakes.quota_teams import (
     RIGHT,
     TOKENS_A_CALL,
@@ -89,7 +90,9 @@ async def test_a_team_over_its_calls_is_cut_and_the_others_are_not(
         ) as refused:
             await there.start("ana", "another")
         assert "T00:00:00+00:00" in str(refused.value)
-        assert ("ana", "StartEvaluation", "another") in audited(caplog, "RESOURCE_EXHAUSTED")
+        # It is written after the answer.
+        refusal = ("ana", "StartEvaluation", "another")
+        await until(lambda: refusal in audited(caplog, "RESOURCE_EXHAUSTED"))
         assert await there.used("ana") == {("red", "calls_a_day"): len(asked)}
         # Only what has a limit is counted.
         assert await there.used("dora") == {}
@@ -118,7 +121,9 @@ async def test_a_team_starts_no_more_runs_than_its_quota_at_once(
         first = await there.start("ana")
         with pytest.raises(BackendOverloaded, match="1 of 1 runs at once; it frees when one"):
             await there.start("ana", "another")
-        assert ("ana", "StartEvaluation", "another") in audited(caplog, "RESOURCE_EXHAUSTED")
+        # It is written after the answer.
+        refusal = ("ana", "StartEvaluation", "another")
+        await until(lambda: refusal in audited(caplog, "RESOURCE_EXHAUSTED"))
         # The same run is no other one, and another team has a quota of its own.
         assert await there.start("ana") == first
         other = await there.start("cleo")
@@ -145,6 +150,7 @@ async def test_a_push_beyond_the_bytes_of_a_team_is_refused(
         message = rf"team red: {use.used} of 200 bytes stored; it frees when .*; this needs \d+"
         with pytest.raises(BackendOverloaded, match=message):
             await gateway.upload("captionqa", large)
+        await until(lambda: bool(audited(caplog, "RESOURCE_EXHAUSTED")))
         assert [each[:2] for each in audited(caplog, "RESOURCE_EXHAUSTED")] == [
             ("ana", "UploadCaptions")
         ]

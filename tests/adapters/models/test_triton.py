@@ -14,6 +14,8 @@ from caliper.core.errors import BackendUnavailable, InvalidInput, UnknownName
 from caliper.core.question import Decoding
 from caliper.ports.models import ChatMessage, Image
 
+pytestmark = pytest.mark.usefixtures("no_other_calls")
+
 SCHEMA = {"type": "object", "properties": {"score": {"type": "integer"}}}
 Opening = Callable[[str], Awaitable[TritonModel]]
 

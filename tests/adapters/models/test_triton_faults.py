@@ -17,6 +17,8 @@ from caliper.core.errors import (
     BackendUnavailable,
 )
 
+pytestmark = pytest.mark.usefixtures("no_other_calls")
+
 
 async def cancelled_at(model: TritonModel) -> int:
     return int((await ask(model, "[cancelled]")).text)
