@@ -4,7 +4,6 @@ has imported everything.
 
 from __future__ import annotations
 
-import gc
 import multiprocessing
 import os
 import runpy
@@ -98,8 +97,6 @@ def _run(
     written: tuple[Path, Path],
 ) -> None:
     os.setsid()
-    # What was imported in advance stays: the collector need never look at it.
-    gc.freeze()
     for number, file in enumerate(written, start=1):
         with file.open("ab") as opened:
             os.dup2(opened.fileno(), number)
