@@ -81,7 +81,9 @@ class ProgramModel:
         except OSError as error:
             raise BackendRejected(f"the program cannot be started: {error.strerror}") from error
         except asyncio.CancelledError:
-            self._endings.add(asyncio.create_task(_end(starting)))
+            ending = asyncio.create_task(_end(starting))
+            self._endings.add(ending)
+            ending.add_done_callback(self._endings.discard)
             raise
 
     async def close(self) -> None:

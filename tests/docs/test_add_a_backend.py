@@ -46,7 +46,7 @@ print(sys.argv[2])
 @pytest.fixture(scope="module")
 def names() -> Mapping[str, Any]:
     found: dict[str, Any] = {}
-    for file in ("program_model.py", "blank_answerer.py"):
+    for file in ("program_model.py", "baseline_answerer.py"):
         found |= runpy.run_path(str(ROOT / "examples" / "extending" / file))
     return found
 
