@@ -43,8 +43,8 @@ transaction.state.log.min.isr=1
 group.initial.rebalance.delay.ms=0
 # Tests of lost members would wait for the 6 s that are the least by default.
 group.min.session.timeout.ms=500
-# It starts sooner. The session is the usual 9 s: with 1 s, on a busy machine, it went and came.
-broker.heartbeat.interval.ms=200
+# An idle broker would write a record every 500 ms, which takes half of what it needs.
+metadata.max.idle.interval.ms=0
 """
 _CLASSES = "classes.jsa"
 _FORMATTED = ("bootstrap.checkpoint", "meta.properties")
