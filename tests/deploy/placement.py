@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import time
 from collections.abc import Callable
 from typing import Any
@@ -14,9 +13,9 @@ WITHIN = 90.0
 _COMPONENT = "app.kubernetes.io/component"
 
 
-def got(api: KubeApi, kind: str, *arguments: str) -> list[dict[str, Any]]:
-    asked = ("get", kind, "--namespace", "caliper", "--output", "json", *arguments)
-    return list(json.loads(api.kubectl(*asked).stdout)["items"])
+def got(api: KubeApi, kind: str, component: str = "") -> list[dict[str, Any]]:
+    """The objects of an installation, or of one of its components."""
+    return api.listed(kind, "caliper", f"{_COMPONENT}={component}" if component else "")
 
 
 def until(found: Callable[[], object], wanted: object) -> None:
@@ -60,10 +59,9 @@ def nodes(api: KubeApi) -> dict[str, list[str]]:
 
 def reasons(api: KubeApi, component: str) -> list[str]:
     """Why its pods have no node."""
-    selector = f"{_COMPONENT}={component}"
     return [
         each["message"]
-        for pod in got(api, "pods", "--selector", selector)
+        for pod in got(api, "pods", component)
         for each in pod["status"].get("conditions", ())
         if each["type"] == "PodScheduled" and each["status"] == "False"
     ]

@@ -41,7 +41,7 @@ def test_without_gpus_models_alone_wait_and_say_for_what(cluster: KubeApi) -> No
     until(lambda: placed(cluster), rest)
     assert set(placed(cluster, anywhere=True)) - set(rest) == models
     for component in models:
-        (pod,) = got(cluster, "pods", "--selector", f"app.kubernetes.io/component={component}")
+        (pod,) = got(cluster, "pods", component)
         (condition,) = (
             each for each in pod["status"]["conditions"] if each["type"] == "PodScheduled"
         )
@@ -64,7 +64,7 @@ def test_a_pod_that_may_too_much_is_not_made(cluster: KubeApi) -> None:
     cluster.kubectl(*asked, json.dumps(patch))
 
     def refused() -> bool:
-        (judge,) = got(cluster, "deployments", "--selector", "app.kubernetes.io/component=judge")
+        (judge,) = got(cluster, "deployments", "judge")
         said = [
             each["message"]
             for each in judge["status"].get("conditions", ())

@@ -1,6 +1,5 @@
 from __future__ import annotations
 
-import json
 import math
 import os
 import re
@@ -79,9 +78,9 @@ def test_commands_do_what_they_say_on_an_api_server(own_kube_api: KubeApi, tmp_p
 
 def _deployments(api: KubeApi) -> list[dict[str, Any]]:
     names = ("aggregator", "captioner", "gateway", "judge", "qa-reader")
-    asked = ("get", "deployments", *names, "--namespace", "caliper", "--output", "json")
-    found: list[dict[str, Any]] = json.loads(api.kubectl(*asked).stdout)["items"]
-    return found
+    return [
+        each for each in api.listed("deployments", "caliper") if each["metadata"]["name"] in names
+    ]
 
 
 def test_dead_letters_are_reached_with_the_settings_of_the_gateway(

@@ -101,12 +101,11 @@ class Installed:
         return ended.err
 
     def held(self) -> Held:
-        asked = ("get", "secrets", "--namespace", "caliper", "--output", "json")
         return {
             secret["metadata"]["name"]: {
                 file: base64.b64decode(text) for file, text in secret["data"].items()
             }
-            for secret in json.loads(self.api.kubectl(*asked).stdout)["items"]
+            for secret in self.api.listed("secrets", "caliper")
         }
 
     def patch(self, name: str, file: str, content: bytes) -> None:

@@ -43,10 +43,7 @@ class Place:
         return (await asyncio.to_thread(self.api.kubectl, *arguments)).stdout
 
     async def pods(self) -> list[dict[str, Any]]:
-        found: list[dict[str, Any]] = json.loads(await self.kubectl("get", "pods", "-o", "json"))[
-            "items"
-        ]
-        return found
+        return await asyncio.to_thread(self.api.listed, "pods", self.namespace)
 
     async def set_status(self, **status: Any) -> None:
         """Wait for a pod, and set its status as its node does."""

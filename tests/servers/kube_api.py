@@ -11,12 +11,22 @@ import shutil
 import subprocess
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
+import urllib3
 from cryptography.hazmat.primitives import serialization
 from cryptography.hazmat.primitives.asymmetric import ec
 from tests.servers import fetch
 from tests.servers.process import ServerProcess, free_ports, serves
 
+KINDS = {
+    "deployments": "apis/apps/v1",
+    "jobs": "apis/batch/v1",
+    "pods": "api/v1",
+    "secrets": "api/v1",
+    "statefulsets": "apis/apps/v1",
+}
+"""Where the API has the kinds that tests list."""
 ACCOUNTS = "accounts.key"
 """The key that signs the tokens of ServiceAccounts, beside the kubeconfig."""
 _WITHIN = 120.0
@@ -45,9 +55,29 @@ class KubeApi:
 
     @property
     def _cluster(self) -> dict[str, str]:
+        return dict(self._config["clusters"][0]["cluster"])
+
+    @property
+    def _config(self) -> dict[str, Any]:
         # JSON is YAML.
-        found = json.loads(self.kubeconfig.read_text("utf-8"))["clusters"][0]["cluster"]
-        return dict(found)
+        return dict(json.loads(self.kubeconfig.read_text("utf-8")))
+
+    def call(self, method: str, path: str, body: object = None, kind: str = "json") -> Any:
+        """What the server answers to the administrator, without a process of kubectl.
+
+        Fails unless it does as it is told.
+        """
+        token = self._config["users"][0]["user"]["token"]
+        headers = {"Authorization": f"Bearer {token}", "Content-Type": f"application/{kind}"}
+        with urllib3.PoolManager(ca_certs=str(self.ca)) as pool:
+            answer = pool.request(method, f"{self.url}/{path}", json=body, headers=headers)
+        assert answer.status < 300, answer.data.decode()
+        return answer.json()
+
+    def listed(self, kind: str, namespace: str, selector: str = "") -> list[dict[str, Any]]:
+        """The objects of one of KINDS."""
+        path = f"{KINDS[kind]}/namespaces/{namespace}/{kind}?labelSelector={selector}"
+        return list(self.call("GET", path)["items"])
 
     def kubectl(
         self, *arguments: str | Path, given: str | None = None, code: int | None = 0

@@ -4,7 +4,6 @@ nodes and volumes that are on paper only. Pods are made and placed, and then sta
 
 from __future__ import annotations
 
-import json
 from collections.abc import Iterator, Mapping
 from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass
@@ -13,7 +12,6 @@ from typing import Any
 from tests.servers.kube_api import ACCOUNTS, KubeApi
 from tests.servers.process import ServerProcess, free_ports, serves
 
-_UNREADY = "node.kubernetes.io/not-ready:NoSchedule-"
 _DEFAULT = "paper"
 _IS_DEFAULT = "storageclass.kubernetes.io/is-default-class"
 
@@ -79,30 +77,23 @@ def _program(api: KubeApi, name: str, *flags: str) -> ServerProcess:
 def add_node(api: KubeApi, node: Node) -> None:
     """A node that is ready, in a zone of its own."""
     labels = {"kubernetes.io/hostname": node.name, "topology.kubernetes.io/zone": node.name}
-    _apply(api, {"apiVersion": "v1", "kind": "Node", "metadata": _named(node.name, labels)})
     ready = {"type": "Ready", "status": "True", "reason": "OnPaper"}
     has = {"capacity": node.resources, "allocatable": node.resources, "conditions": [ready]}
-    status = json.dumps({"status": has})
-    api.kubectl(
-        "patch", "node", node.name, "--subresource=status", "--type=merge", "--patch", status
-    )
-    api.kubectl("taint", "node", node.name, _UNREADY)
-    if node.taint:
-        api.kubectl("taint", "node", node.name, f"{node.taint}=present:NoSchedule")
+    api.call("POST", "api/v1/nodes", {"metadata": _named(node.name, labels), "status": has})
+    # A new node is tainted as not ready.
+    taint = {"key": node.taint, "value": "present", "effect": "NoSchedule"}
+    taints = {"spec": {"taints": [taint] if node.taint else []}}
+    api.call("PATCH", f"api/v1/nodes/{node.name}", taints, "merge-patch+json")
 
 
 def add_class(api: KubeApi, name: str = _DEFAULT, *, default: bool = True) -> None:
     """A class of volumes, which are bound where the pod that claims one finds a place."""
-    _apply(
-        api,
-        {
-            "apiVersion": "storage.k8s.io/v1",
-            "kind": "StorageClass",
-            "metadata": {"name": name, "annotations": {_IS_DEFAULT: f"{default}".lower()}},
-            "provisioner": "kubernetes.io/no-provisioner",
-            "volumeBindingMode": "WaitForFirstConsumer",
-        },
-    )
+    written = {
+        "metadata": {"name": name, "annotations": {_IS_DEFAULT: f"{default}".lower()}},
+        "provisioner": "kubernetes.io/no-provisioner",
+        "volumeBindingMode": "WaitForFirstConsumer",
+    }
+    api.call("POST", "apis/storage.k8s.io/v1/storageclasses", written)
 
 
 def add_local_volumes(api: KubeApi, node: str, count: int, storage_class: str = _DEFAULT) -> None:
@@ -116,9 +107,7 @@ def add_local_volumes(api: KubeApi, node: str, count: int, storage_class: str = 
             "local": {"path": f"/paper/{number}"},
             "nodeAffinity": {"required": {"nodeSelectorTerms": [{"matchExpressions": [here]}]}},
         }
-        metadata = _named(f"{node}-{number}", {})
-        volume = {"apiVersion": "v1", "kind": "PersistentVolume", "metadata": metadata}
-        _apply(api, volume | {"spec": spec})
+        _add_volume(api, f"{node}-{number}", spec)
 
 
 def add_volumes(api: KubeApi, count: int, gigabytes: int, storage_class: str = _DEFAULT) -> None:
@@ -131,14 +120,12 @@ def add_volumes(api: KubeApi, count: int, gigabytes: int, storage_class: str = _
             "storageClassName": storage_class,
             "hostPath": {"path": f"/paper/{number}"},
         }
-        metadata = _named(f"{storage_class}-{number}", {})
-        volume = {"apiVersion": "v1", "kind": "PersistentVolume", "metadata": metadata}
-        _apply(api, volume | {"spec": spec})
+        _add_volume(api, f"{storage_class}-{number}", spec)
 
 
 def _named(name: str, labels: Mapping[str, str]) -> dict[str, Any]:
     return {"name": name, "labels": dict(labels)}
 
 
-def _apply(api: KubeApi, written: Mapping[str, Any]) -> None:
-    api.kubectl("apply", "-f", "-", given=json.dumps(written))
+def _add_volume(api: KubeApi, name: str, spec: Mapping[str, Any]) -> None:
+    api.call("POST", "api/v1/persistentvolumes", {"metadata": _named(name, {}), "spec": spec})

@@ -37,7 +37,7 @@ class Place:
         return self.api.kubectl(*arguments, "--namespace", self.namespace, given=given).stdout
 
     def secrets(self) -> dict[str, dict[str, Any]]:
-        found = json.loads(self.kubectl("get", "secrets", "--output", "json"))["items"]
+        found = self.api.listed("secrets", self.namespace)
         return {each["metadata"]["name"]: each for each in found}
 
     def call(self, method: str, path: str, body: object = None, kind: str = "json") -> int:
