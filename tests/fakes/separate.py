@@ -13,6 +13,7 @@ from pathlib import Path
 from typing import NamedTuple
 from urllib.parse import urlsplit
 
+from tests.fakes import store_users
 from tests.fakes.chat_server import ChatServer
 from tests.fakes.installation import alone, over
 from tests.fakes.process_forks import ForkedServer
@@ -23,13 +24,10 @@ from tests.fakes.sources import ROOT
 from tests.servers.access import access_to
 from tests.servers.process import ServerProcess, answers, free_ports
 
-from caliper.adapters.cluster.grants import STORE_GRANTS, store_policy
 from caliper.adapters.remote.channel import Target
 from caliper.adapters.remote.gateway import RemoteGateway
-from caliper.adapters.stores.bucket import apply_storage
 from caliper.adapters.stores.directory import DirectoryStore
 from caliper.adapters.stores.minio import MinioStore
-from caliper.adapters.stores.users import StoreUser, apply_store_users
 from caliper.adapters.streams.kafka_access import KafkaAccess
 from caliper.adapters.streams.kafka_log import KafkaLog
 from caliper.adapters.streams.kafka_topics import apply_topics
@@ -104,7 +102,7 @@ class Ground:
     def _where_things_are(self, kind: str) -> dict[str, str]:
         if not self.minio:
             return {"store": str(self.folder / "store")}
-        parts, user = urlsplit(self.minio), _USERS[kind.replace("_", "-")]
+        parts, user = urlsplit(self.minio), store_users.USERS[kind.replace("_", "-")]
         return {
             "store": f"{parts.scheme}://{parts.hostname}:{parts.port}",
             "store_bucket": self.bucket,
@@ -117,10 +115,8 @@ class Ground:
         if not self.minio:
             yield DirectoryStore(self.folder / "store")
             return
-        access = access_to(self.minio, self.bucket)
-        await asyncio.to_thread(apply_storage, access)
-        await asyncio.to_thread(apply_store_users, access, list(_USERS.values()))
-        store = MinioStore(access)
+        await asyncio.to_thread(store_users.apply, self.minio, self.bucket)
+        store = MinioStore(access_to(self.minio, self.bucket))
         yield store
         await store.close()
 
@@ -133,17 +129,6 @@ class Ground:
             return ForkedServer(name, [module], log, lambda: answers(port), environment)
         started = [sys.executable, "-m", *self.modules.get(name, [module])]
         return ServerProcess(name, started, log, lambda: answers(port), environment)
-
-
-# The same for all tests, in buckets of the name that `grounded` gives.
-_USERS = {
-    name: StoreUser(
-        f"tests-{name}",
-        f"known-to-{name}",
-        store_policy(name, "caliper-????????*", ["models-*"]),
-    )
-    for name in STORE_GRANTS
-}
 
 
 def grounded(kafka: KafkaAccess, minio: str, folder: Path) -> Ground:

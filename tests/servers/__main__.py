@@ -9,12 +9,13 @@ import os
 import sys
 import time
 
-from tests.servers import broker, compose_spec, containers, fetch, kustomize
+from tests.servers import broker, compose_spec, containers, fetch, kustomize, object_server
 from tests.servers.components import COMPONENTS
 
 WANTED = (
     *((f"{component.name} {component.version}", component.fetch) for component in COMPONENTS),
     ("Kafka's classes", broker.kit),
+    ("MinIO's users", object_server.kit),
     (f"kustomize {kustomize.VERSION}", kustomize.binary),
     ("definitions of custom resources", kustomize.definitions),
     (f"compose-go {compose_spec.version()}", compose_spec.binary),

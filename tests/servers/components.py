@@ -85,7 +85,12 @@ KAFKA = Component(
     "Kafka", fetch.kafka_version(), "TEST_KAFKA", fetch.kafka, broker.start, compose_servers.kafka
 )
 MINIO = Component(
-    "MinIO", fetch.MINIO, "TEST_MINIO", fetch.minio, object_server.start, compose_servers.minio
+    "MinIO",
+    fetch.MINIO,
+    "TEST_MINIO",
+    fetch.minio,
+    object_server.start_prepared,
+    compose_servers.minio,
 )
 VERSITY = Component(
     "Versity",
