@@ -57,10 +57,9 @@ def shell(script: str, folder: Path, programs: Path, **environment: str) -> str:
 def test_commands_do_what_they_say_on_an_api_server(own_kube_api: KubeApi, tmp_path: Path) -> None:
     (tmp_path / "deploy").symlink_to(ROOT / "deploy")
     own_kube_api.kubectl("apply", "-k", tmp_path / "deploy" / "k8s")
-    who = str(own_kube_api.kubeconfig)
     replicas = []
     for block in HERE:
-        shell(block, tmp_path, own_kube_api.programs, KUBECONFIG=who)
+        shell(block, tmp_path, own_kube_api.programs, **own_kube_api.environment)
         replicas.append([one["spec"]["replicas"] for one in _deployments(own_kube_api)])
     as_applied, none = [1, 2, 1, 2, 2], [0] * 5
     assert replicas == [

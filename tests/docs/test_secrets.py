@@ -81,7 +81,7 @@ class Installed:
 
     def shell(self, block: str) -> str:
         path = os.pathsep.join((str(self.api.programs), os.environ["PATH"]))
-        environment = os.environ | {"KUBECONFIG": str(self.api.kubeconfig), "PATH": path}
+        environment = os.environ | self.api.environment | {"PATH": path}
         done = subprocess.run(
             ["bash", "-euo", "pipefail", "-c", block],
             cwd=self.folder,

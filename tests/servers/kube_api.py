@@ -6,6 +6,7 @@ and nothing comes of it (kube_nodes.py adds both).
 from __future__ import annotations
 
 import json
+import os
 import secrets
 import shutil
 import subprocess
@@ -54,6 +55,12 @@ class KubeApi:
         return Path(self._cluster["certificate-authority"])
 
     @property
+    def environment(self) -> dict[str, str]:
+        """What makes kubectl talk to it, and keep what it learns of it in its folder."""
+        cache = self.kubeconfig.parent / "discovered"
+        return {"KUBECONFIG": str(self.kubeconfig), "KUBECACHEDIR": str(cache)}
+
+    @property
     def _cluster(self) -> dict[str, str]:
         return dict(self._config["clusters"][0]["cluster"])
 
@@ -86,10 +93,9 @@ class KubeApi:
 
         Fails unless it ends with `code`; with None, it may end as it will.
         """
-        who = ["--kubeconfig", str(self.kubeconfig)]
-        cache = ["--cache-dir", str(self.kubeconfig.parent / "discovered")]
         done = subprocess.run(
-            [self.programs / "kubectl", *who, *cache, *map(str, arguments)],
+            [self.programs / "kubectl", *map(str, arguments)],
+            env=os.environ | self.environment,
             input=given,
             capture_output=True,
             text=True,

@@ -14,6 +14,6 @@ def chromium() -> Iterator[Browser]:
     """Headless Chromium. Skips without one; fails instead where CI promises to have it."""
     path = headless_browser.program()
     if path is None:
-        leave_out("Chromium", "install it (Debian: apt-get install chromium)")
+        leave_out("Chromium", "install it (Debian: apt-get install chromium-headless-shell)")
     with headless_browser.chromium(path) as browser:
         yield browser
