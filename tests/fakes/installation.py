@@ -65,7 +65,7 @@ async def installation(
 
 async def over(gateway: RemoteGateway, run: str) -> Evaluation:
     last = None
-    async for found in gateway.watch(run, 0.1):
+    async for found in gateway.watch(run, 1.0):
         last = found
     assert last is not None
     return last

@@ -184,7 +184,7 @@ async def _served(work: Path) -> None:
         await over(gateway, (await send(config, gateway)).spec.run_id)
     async with ChatServer(otherwise=_without_phrases) as chat, installation(part, chat) as gateway:
         run = (await send(config, gateway)).spec.run_id
-        async for found in gateway.watch(run, 0.1):
+        async for found in gateway.watch(run, 1.0):
             told = {one.name: one.coverage for one in found.benchmarks}
             ended = [told.get(name) for name in ("capability", "captionqa")]
             if all(one and one.scored + sum(one.unscored.values()) == one.planned for one in ended):
