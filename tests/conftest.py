@@ -108,6 +108,11 @@ def pytest_collection() -> Iterator[object]:
         gc.enable()
 
 
+def pytest_ignore_collect(collection_path: Path, config: pytest.Config) -> bool | None:
+    """`make test` need not even read files of which it takes nothing."""
+    return True if config.option.markexpr == "not rest" and tiers.is_long(collection_path) else None
+
+
 @pytest.hookimpl(tryfirst=True)
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     """Mark what `make test` leaves out, before `-m` chooses."""

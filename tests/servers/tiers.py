@@ -83,11 +83,12 @@ LONG = {
 
 def in_rest(item: pytest.Item) -> bool:
     """Whether `make test` leaves this test out."""
-    return bool(components(item)) or _long(item.path)
+    return bool(components(item)) or is_long(item.path)
 
 
 @cache
-def _long(path: Path) -> bool:
+def is_long(path: Path) -> bool:
+    """Whether all tests of this file take long."""
     return any(map(path.match, LONG))
 
 
