@@ -49,6 +49,8 @@ up: $(VENV)/.installed-dev ## Serve everything on this machine: each service, Ka
 down: $(VENV)/.installed-dev ## End what `make up` started
 	$(BIN)/python -m tools.up --down
 
+# These hardly wait: each worker more only collects the tests once more.
+test: WORKERS = 3
 test: $(VENV)/.installed-dev ## Run the tests that need no server
 	$(BIN)/python -m pytest $(PYTEST_ARGS) -m "not rest"
 
