@@ -61,8 +61,7 @@ def test_without_a_default_class_volumes_are_of_the_classes_that_are_named(
     gpu = Node("gpu", cpus=16, gigabytes=128, gpus=3)
     for node in (gpu, *PLAIN):
         add_node(cluster, node)
-    for name in ("fast", "shared"):
-        add_class(cluster, name, default=False)
+    add_class(cluster, "fast", default=False)
     for node in PLAIN:
         add_local_volumes(cluster, node.name, 3, "fast")
     add_volumes(cluster, 1, gigabytes=200, storage_class="shared")

@@ -17,6 +17,7 @@ USERS = {
     for name in STORE_GRANTS
 }
 """Each may use every bucket of the name that `separate.grounded` gives."""
+KEYS_AND_POLICIES = [(each.access_key, each.secret_key, each.policy) for each in USERS.values()]
 
 
 def apply(url: str, bucket: str) -> None:

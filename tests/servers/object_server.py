@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 import shutil
 import tempfile
 from collections.abc import Mapping
@@ -67,13 +68,14 @@ def start(
 
 
 def kit_folder() -> Path:
-    """Where the kit is, or will be."""
-    return fetch.cache() / f"{fetch.minio().parent.name}-kit"
+    """Where the kit is, or will be. Other users have another."""
+    mark = hashlib.sha256(repr(store_users.KEYS_AND_POLICIES).encode()).hexdigest()[:8]
+    return fetch.cache() / f"{fetch.minio().parent.name}-kit-{mark}"
 
 
 def kit() -> Path:
-    """A drive on which the users of services are, made once: they take 4.5 s of CPU time. Those of
-    an older checkout are corrected by whoever applies them. Raises fetch.Missing.
+    """A drive on which the users of services are, made once: they take 4.5 s of CPU time. Raises
+    fetch.Missing.
     """
     return fetch.once(kit_folder(), _make_kit)
 
