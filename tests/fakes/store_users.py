@@ -20,8 +20,8 @@ USERS = {
 KEYS_AND_POLICIES = [(each.access_key, each.secret_key, each.policy) for each in USERS.values()]
 
 
-def apply(url: str, bucket: str) -> None:
-    """Make a bucket, and the users where they are not there yet. Blocks."""
+def apply(url: str, bucket: str) -> list[str]:
+    """Make a bucket, and the users where they are not there yet: a line for each. Blocks."""
     access = access_to(url, bucket)
     apply_storage(access)
-    apply_store_users(access, list(USERS.values()))
+    return apply_store_users(access, list(USERS.values()))

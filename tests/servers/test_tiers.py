@@ -19,6 +19,8 @@ SOME = (
     "tests/analysis/test_simulated_gate.py",
     "tests/services/test_blank_captions.py",
     "tests/services/test_faults_full.py",
+    # A folder: `make test` does not read the file in it.
+    "tests/model_servers",
 )
 
 
