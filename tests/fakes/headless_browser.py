@@ -8,8 +8,13 @@ from contextlib import contextmanager
 from PIL import Image
 from playwright.sync_api import Browser, Page, sync_playwright
 
-NAMES = ("chromium-headless-shell", "chromium", "chromium-browser")
-NAMES += ("google-chrome", "google-chrome-stable")
+NAMES = (
+    "chromium-headless-shell",
+    "chromium",
+    "chromium-browser",
+    "google-chrome",
+    "google-chrome-stable",
+)
 # Chromium's sandbox does not work as root (in a container); the pages are our own.
 FLAGS = ["--no-sandbox", "--disable-gpu", "--disable-background-networking"]
 _PATIENCE = 20_000
