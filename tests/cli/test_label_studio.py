@@ -22,8 +22,8 @@ from caliper.core.errors import InvalidInput, NotReady
 from caliper.core.report import Coverage
 from caliper.core.run import RunState
 from caliper.local.directory import RunDirectory
-from caliper.pipeline.comparing import judged_questions as module
-from caliper.pipeline.comparing.judged_questions import Questions, judged_questions
+from caliper.pipeline.comparing import question_verdicts as module
+from caliper.pipeline.comparing.question_verdicts import Questions, judged_questions
 
 Change = Callable[[dict[str, Any]], object]
 

@@ -19,7 +19,7 @@ from caliper.adapters.streams.kafka_log import KafkaLog
 from caliper.adapters.streams.kafka_topics import Topic, apply_topics
 from caliper.adapters.streams.memory import MemoryStream
 from caliper.core.envelopes import Message, Record
-from caliper.pipeline.aggregation.shared_log import SharedLog
+from caliper.pipeline.aggregation.log_fan_out import LogFanOut
 from caliper.ports.stream import JobStream, LogReader
 
 
@@ -224,14 +224,14 @@ class SharedStream(MemoryStream):
 
     def __init__(self, topic: str) -> None:
         super().__init__(capacity=2, logs={topic})
-        self.logs = SharedLog(Plain(self))
+        self.logs = LogFanOut(Plain(self))
 
     def read(self, topic: str, offsets: Mapping[int, int]) -> AsyncGenerator[Record, None]:
         return self.logs.read(topic, offsets)
 
 
 class TestSharedLog(LogReaderContract):
-    kind = SharedLog
+    kind = LogFanOut
 
     @pytest.fixture
     def log(self, topic: str) -> ReadableStream:

@@ -19,9 +19,9 @@ from caliper.adapters.stores.minio import MinioStore
 from caliper.adapters.stores.run_store import RunStore
 from caliper.pipeline.aggregation.lease import Lease, LeasedStore
 from caliper.pipeline.comparing.worker_loop import RelayedStore
+from caliper.pipeline.store.authentic_store import AuthenticStore
 from caliper.pipeline.store.caption_overlay import CaptionOverlay
-from caliper.pipeline.store.packed_store import PackedStore
-from caliper.pipeline.store.signed_objects import SignedObjects
+from caliper.pipeline.store.pack_store import PackStore
 from caliper.pipeline.store.store_view import KeyPrefix
 from caliper.pipeline.store.write_back import WriteBackBuffer
 from caliper.ports.storage import DeletableStore, ObjectStore
@@ -37,11 +37,11 @@ class TestMemoryStore(DeletableStoreContract):
 
 
 class TestPackedStore(DeletableStoreContract):
-    kind = PackedStore
+    kind = PackStore
 
     @pytest.fixture
     def store(self) -> DeletableStore:
-        return PackedStore(MemoryStore(), FakeClock())
+        return PackStore(MemoryStore(), FakeClock())
 
 
 class TestDirectoryStore(DeletableStoreContract):
@@ -146,11 +146,11 @@ def test_a_directory_holds_what_was_put(
 
 
 class TestSignedObjects(StoreContract):
-    kind = SignedObjects
+    kind = AuthenticStore
 
     @pytest.fixture
     def store(self) -> ObjectStore:
-        return SignedObjects(MemoryStore(), [b"key"], SILENT, str)
+        return AuthenticStore(MemoryStore(), [b"key"], SILENT, str)
 
 
 class TestUnwrittenStore(StoreContract):

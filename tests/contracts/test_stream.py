@@ -29,7 +29,7 @@ from caliper.adapters.streams.kafka_topics import Topic, apply_topics
 from caliper.adapters.streams.memory import MemoryStream
 from caliper.core.dead_letters import DEAD_LETTERS
 from caliper.core.envelopes import Message
-from caliper.pipeline.work.signed_messages import SignedStream
+from caliper.pipeline.work.authentic_stream import AuthenticStream
 from caliper.ports.stream import Backlog, JobStream
 
 # Names of files as JSON may spell them: half of a pair (it has no UTF-8 form), a whole one, and
@@ -272,11 +272,11 @@ class TestGrantedStream(TestMemoryStream):
 
 
 class TestSignedStream(TestMemoryStream):
-    kind = SignedStream
+    kind = AuthenticStream
 
     @pytest.fixture
     def stream(self) -> JobStream:
-        return SignedStream(MemoryStream(), "judge", b"k" * 64)
+        return AuthenticStream(MemoryStream(), "judge", b"k" * 64)
 
 
 class TestKafkaStream(StreamContract):

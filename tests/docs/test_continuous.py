@@ -4,7 +4,7 @@ import re
 
 from tests.fakes.sources import ROOT
 
-from caliper.local.serving_config import ServeConfig
+from caliper.local.serve_config import ServeConfig
 
 PAGE = (ROOT / "docs" / "continuous.md").read_text("utf-8")
 SECTION = PAGE.split("## Serving a checkpoint")[1].split("\n## ")[0]

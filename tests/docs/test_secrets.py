@@ -17,7 +17,7 @@ from tests.servers.kube_api import KubeApi
 
 from caliper.adapters.cluster.grants import STORE_GRANTS, STREAM_GRANTS
 from caliper.adapters.cluster.recipes import SERVING
-from caliper.pipeline.work.signed_messages import SENDERS
+from caliper.pipeline.work.authentic_stream import SENDERS
 from caliper.serving.tokens import Caller, Role, TokenFile
 from caliper.wiring.bootstrap import BootstrapSettings
 from caliper.wiring.settings import variable

@@ -13,7 +13,7 @@ from caliper.core.report import BenchmarkReport, Coverage
 from caliper.core.run import Identity, RunState
 from caliper.pipeline.gateway.gateway import Gateway, Outside
 from caliper.pipeline.planning.resolution import BenchmarkRequest, EvaluationRequest
-from caliper.pipeline.store.owners import OwnedRuns, Ownership
+from caliper.pipeline.store.owners import Ownership, TeamRuns
 from caliper.pipeline.store.runs import write_json
 from caliper.ports.stages import Scores, StageDescription
 
@@ -102,7 +102,7 @@ class Front:
             self.board,
             self.ownership,
         )
-        return Gateway(outside, OwnedRuns(self.store, self.clock, self.ownership))
+        return Gateway(outside, TeamRuns(self.store, self.clock, self.ownership))
 
     async def start_run(self) -> tuple[Gateway, str]:
         """The gateway, and the id of a run that it began."""

@@ -33,8 +33,8 @@ from caliper.pipeline.planning.planner import Planner
 from caliper.pipeline.planning.publisher import CAPTION_JOBS, PLAN_JOBS, QA_JOBS, RUNS, VERDICTS
 from caliper.pipeline.reports.report_files import ReportFiles, captions_of_run, stored_texts
 from caliper.pipeline.reports.run_reader import RunReader
+from caliper.pipeline.store.authentic_store import AuthenticStore
 from caliper.pipeline.store.runs import RunBook
-from caliper.pipeline.store.signed_objects import SignedObjects
 from caliper.pipeline.store.supplies import save_caption
 from caliper.pipeline.work.handlers import CaptionHandler, ExamineHandler, ignore_verdicts
 from caliper.pipeline.work.worker import Attempt
@@ -108,7 +108,7 @@ class Installation:
         self.store, self.clock = MemoryStore(), FakeClock()
         self.view: ObjectStore = self.store
         if keys:
-            self.view = SignedObjects(self.store, keys, SILENT, str)
+            self.view = AuthenticStore(self.store, keys, SILENT, str)
         self.stream = MemoryStream()
         self.jobs = {topic: self.stream.consumer(topic, "all") for topic in TOPICS}
         self.log: list[Record] = []

@@ -38,8 +38,8 @@ from caliper.pipeline.planning.publisher import RUNS, VERDICTS
 from caliper.pipeline.reports.report_files import ReportFiles, SinksOf
 from caliper.pipeline.store.plan import Captions
 from caliper.pipeline.store.runs import note_cancel, run_store
+from caliper.pipeline.work.authentic_stream import Signatures
 from caliper.pipeline.work.log_subject import subject_ids
-from caliper.pipeline.work.signed_messages import Signatures
 from caliper.ports.telemetry import SILENT, Telemetry
 
 CODEC = ProtobufCodec()

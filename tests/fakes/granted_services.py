@@ -13,7 +13,7 @@ from caliper.adapters.streams.memory import MemoryStream
 from caliper.core.envelopes import Message, Record
 from caliper.pipeline.planning.publisher import RUNS, VERDICTS
 from caliper.pipeline.planning.resolution import LocalStages
-from caliper.pipeline.store.packed_store import PackedStore
+from caliper.pipeline.store.pack_store import PackStore
 from caliper.ports.stream import Backlog, Consumer
 from caliper.serving.lifecycle import ServiceParts, merge_parts
 from caliper.wiring.aggregators import aggregator_parts
@@ -104,7 +104,7 @@ class GrantedServices:
         stream = GrantedStream(self.stream, user, self.denied)
         return replace(found, stream=stream, logs=stream)
 
-    def whole(self, user: str) -> PackedStore:
+    def whole(self, user: str) -> PackStore:
         """The store as a user has it, whose objects may be deleted."""
         found = self.ground(user).whole
         assert found is not None

@@ -4,7 +4,7 @@ from tests.fakes.clock import FakeClock
 from tests.fakes.stores import MemoryStore
 
 from caliper.core.keys import text_digest
-from caliper.pipeline.store.packed_store import PackedStore
+from caliper.pipeline.store.pack_store import PackStore
 from caliper.pipeline.store.packer import GRACE, Packer
 
 
@@ -26,8 +26,8 @@ class Installation:
         self.packer = self.another_packer()
         self.front = self.another()
 
-    def another(self) -> PackedStore:
-        return PackedStore(self.whole, self.clock)
+    def another(self) -> PackStore:
+        return PackStore(self.whole, self.clock)
 
     def another_packer(self) -> Packer:
         return Packer(self.another(), self.clock, fewest=self.fewest)

@@ -12,7 +12,7 @@ import pytest
 
 from caliper.core.errors import InvalidInput
 from caliper.library.captions import caption_places
-from caliper.local.supplied_captions import captions_as_named
+from caliper.local.sample_captions import captions_as_named
 
 NAMES = ("captionqa", "comprecap")
 BOTH = {"captionqa": {"a": "A dog."}, "comprecap": {"a": "A dog."}}

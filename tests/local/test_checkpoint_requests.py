@@ -24,7 +24,7 @@ from caliper.core.spending import Spending
 from caliper.local.caption_passes import CaptionPasses
 from caliper.local.installation_requests import check_installed
 from caliper.local.suite_config import read_suite
-from caliper.pipeline.asking.unscored_verdicts import unscored_job
+from caliper.pipeline.asking.failure_verdicts import unscored_job
 from caliper.wiring.models import Access
 
 

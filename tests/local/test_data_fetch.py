@@ -25,7 +25,7 @@ from caliper.core.errors import InvalidInput
 from caliper.local import data_layouts
 from caliper.local.benchmark_config import BenchmarkConfig
 from caliper.local.config import check_config
-from caliper.local.data_fetch import UnwatchedFetch, fetch_data, fetch_now
+from caliper.local.data_fetch import SilentFetch, fetch_data, fetch_now
 from caliper.local.suite_config import read_suite
 
 IMAGE = pa.struct([("bytes", pa.binary()), ("path", pa.string())])
@@ -191,7 +191,7 @@ async def test_a_transfer_ends_with_who_waits_for_it(hub: HubServer, tmp_path: P
     loop, task = asyncio.get_running_loop(), asyncio.current_task()
     assert task is not None
 
-    class Impatient(UnwatchedFetch):
+    class Impatient(SilentFetch):
         def on_transfer(self, name: str, done: int, total: int) -> None:
             loop.call_soon_threadsafe(task.cancel)
             given_up.wait()

@@ -31,7 +31,7 @@ from caliper.core.envelopes import Message
 from caliper.core.messages import Verdicts
 from caliper.core.outcome import Scored, Verdict
 from caliper.pipeline.planning.publisher import VERDICTS
-from caliper.pipeline.work.signed_messages import SignedStream
+from caliper.pipeline.work.authentic_stream import AuthenticStream
 from caliper.wiring.grounds import kafka_access
 from caliper.wiring.service_settings import CaptionerSettings
 
@@ -90,7 +90,7 @@ class Place:
         verdicts = Verdicts(run, "captionqa", "nat", (Verdict(0, Scored(Fraction(1))),))
         message = Message(VERDICTS, f"{run}/captionqa/nat", ProtobufCodec().write(verdicts))
         try:
-            await SignedStream(stream, "judge", key).publish(message)
+            await AuthenticStream(stream, "judge", key).publish(message)
         finally:
             await stream.close()
 

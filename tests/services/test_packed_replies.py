@@ -15,7 +15,7 @@ from caliper.adapters.remote.gateway import RemoteGateway
 from caliper.core.run import RunState
 from caliper.local.submission import send
 from caliper.pipeline.gateway.purge import Retention, delete_run, old_runs
-from caliper.pipeline.store.packed_store import PackedStore
+from caliper.pipeline.store.pack_store import PackStore
 from caliper.pipeline.store.packer import GRACE, Packer
 from caliper.ports.storage import DeletableStore, ObjectStore
 from caliper.wiring.clock import SystemClock
@@ -32,7 +32,7 @@ async def evaluated(gateway: RemoteGateway, store: MemoryStore, name: str) -> st
 
 async def pack(store: DeletableStore) -> None:
     clock = FakeClock()
-    packer = Packer(PackedStore(store, clock), clock, fewest=2)
+    packer = Packer(PackStore(store, clock), clock, fewest=2)
     await packer.merge()
     clock.seconds += GRACE
     await packer.sweep()
@@ -75,7 +75,7 @@ async def test_replies_are_packed_and_found_by_the_next_run() -> None:
 
 async def _purged(store: MemoryStore, captions: int) -> None:
     clock = SystemClock()
-    packed = PackedStore(store, clock)
+    packed = PackStore(store, clock)
     old = [each async for each in old_runs(packed, Retention(), clock.now() + timedelta(hours=3))]
     assert len(old) == 2
     assert all([await delete_run(packed, each) for each in old])

@@ -31,7 +31,7 @@ from caliper.adapters.remote.gateway import RemoteGateway
 from caliper.adapters.streams.kafka_access import KafkaAccess
 from caliper.core.report import VerdictRow
 from caliper.pipeline.reports.run_reader import VerdictQuery
-from caliper.pipeline.store.packed_store import PackedStore
+from caliper.pipeline.store.pack_store import PackStore
 from caliper.pipeline.store.packer import Packer
 from caliper.pipeline.store.packs import FRESH, PREFIX
 from caliper.ports.storage import DeletableStore
@@ -90,7 +90,7 @@ async def _kept_on_failure(scene: Scene, name: str, told: str) -> AsyncIterator[
 async def _packed_at_once(there: Installation) -> AsyncIterator[None]:
     """Replies are packed while the runs go on, and their loose objects deleted."""
     clock, store = SystemClock(), cast("DeletableStore", there.store)
-    packer = Packer(PackedStore(store, clock), clock, pace=0.5, fewest=2, grace=2 * FRESH)
+    packer = Packer(PackStore(store, clock), clock, pace=0.5, fewest=2, grace=2 * FRESH)
     packing = asyncio.create_task(packer.run())
     yield
     packing.cancel()

@@ -6,7 +6,7 @@ import pytest
 from tests.fakes.packs import key
 
 from caliper.core.errors import InvalidInput
-from caliper.pipeline.store.signed_objects import SignedObjects
+from caliper.pipeline.store.authentic_store import AuthenticStore
 from caliper.wiring.grounds import ground_of
 from caliper.wiring.kafka_settings import StreamSettings
 from caliper.wiring.key_settings import ReplySettings
@@ -51,7 +51,7 @@ async def test_services_that_ask_models_or_show_replies_sign_them(
     assert isinstance(settings, StoreSettings)
     assert settings.reply_keys() == (NEW.encode(), OLD.encode())
     ground = ground_of(settings, settings)
-    assert isinstance(ground.store, SignedObjects)
+    assert isinstance(ground.store, AuthenticStore)
     await ground.store.put(key(1), b'{"replies":{}}')
     assert ground.whole is not None
     assert (await ground.whole.get(key(1)) or b"").startswith(b'{"mac":"')

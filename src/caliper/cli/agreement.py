@@ -28,7 +28,7 @@ from caliper.core.errors import InvalidInput
 from caliper.core.run import RunSpec
 from caliper.local.directory import RunDirectory, find_run
 from caliper.local.reports import possible_scores, read_verdicts
-from caliper.pipeline.comparing.judged_questions import Questions, judged_questions
+from caliper.pipeline.comparing.question_verdicts import Questions, judged_questions
 
 Runs = Annotated[
     list[str],

@@ -22,7 +22,7 @@ from caliper.local.installation import store_at
 from caliper.pipeline.ledger.runs import StoredRun
 from caliper.pipeline.reports.report_files import captions_of_run, stored_texts
 from caliper.pipeline.reports.sample_story import JobStory, SampleStory, sample_story
-from caliper.pipeline.store.packed_store import PackedStore
+from caliper.pipeline.store.pack_store import PackStore
 from caliper.pipeline.store.runs import RunBook, is_run_id
 from caliper.wiring.clock import SystemClock
 
@@ -61,7 +61,7 @@ async def _story(run: str, sample: str, place: str | None) -> SampleStory:
         own = directory.store(spec, Path(place) if place else None)
         return await sample_story(StoredRun(spec, own, directory.captions), sample)
     clock = SystemClock()
-    store = PackedStore(store_at(place), clock)
+    store = PackStore(store_at(place), clock)
     spec = await RunBook(store, clock).spec(run)
     captions = partial(captions_of_run, partial(stored_texts, store))
     return await sample_story(StoredRun(spec, store, captions), sample)

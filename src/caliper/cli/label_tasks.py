@@ -34,7 +34,7 @@ from caliper.cli.tables import text_table
 from caliper.core.errors import InvalidInput, MediaMissing
 from caliper.local.directory import RunDirectory, find_run
 from caliper.local.reports import media_of
-from caliper.pipeline.comparing.judged_questions import (
+from caliper.pipeline.comparing.question_verdicts import (
     Questions,
     judged_questions,
     sampled_coverages,

@@ -23,7 +23,7 @@ from caliper.adapters.datasets.label_studio import PersonLabel, person_labels
 from caliper.adapters.exports.label_studio import LABEL
 from caliper.core.errors import InvalidInput
 from caliper.core.rows import Row
-from caliper.pipeline.comparing.judged_questions import JudgedQuestion, Questions
+from caliper.pipeline.comparing.question_verdicts import Questions, QuestionVerdicts
 
 Labels = dict[tuple[str, int], str | None]
 """The label by question id and repeat."""
@@ -126,7 +126,7 @@ def read_studio_labels(paths: Sequence[Path], runs: Mapping[str, Questions]) -> 
     return found
 
 
-def _asked(given: PersonLabel, runs: Mapping[str, Questions]) -> JudgedQuestion:
+def _asked(given: PersonLabel, runs: Mapping[str, Questions]) -> QuestionVerdicts:
     """The question of a task, as it is in its run."""
     run = given.text("run")
     if run not in runs:
@@ -140,7 +140,7 @@ def _asked(given: PersonLabel, runs: Mapping[str, Questions]) -> JudgedQuestion:
     return question
 
 
-def _label_of_choice(given: PersonLabel, question: JudgedQuestion) -> str | None:
+def _label_of_choice(given: PersonLabel, question: QuestionVerdicts) -> str | None:
     if given.choice is not None and given.choice not in question.words:
         words = ", ".join(question.words)
         raise given.error(LABEL, f"the question has no {given.choice!r:.40}; it can have: {words}")

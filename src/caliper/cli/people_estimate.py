@@ -22,15 +22,15 @@ from caliper.cli.tables import text_table
 from caliper.core.errors import InvalidInput
 from caliper.core.report import Coverage
 from caliper.local.directory import RunDirectory, find_run
-from caliper.pipeline.comparing.judged_questions import (
-    Questions,
-    judged_questions,
-    sampled_coverages,
-)
 from caliper.pipeline.comparing.people_figures import (
     PeopleFigure,
     PeopleTruth,
     figures_by_people,
+)
+from caliper.pipeline.comparing.question_verdicts import (
+    Questions,
+    judged_questions,
+    sampled_coverages,
 )
 from caliper.pipeline.ledger.report import tallies
 

@@ -32,7 +32,7 @@ from caliper.core.outcome import UNDRAWN, Outcome, Unscored
 from caliper.core.question import Item
 from caliper.core.run import RunSpec
 from caliper.core.tally import Tally
-from caliper.local.counting_watcher import CountingWatcher
+from caliper.local.progress_counter import ProgressCounter
 from caliper.local.silent_watcher import SilentWatcher
 from caliper.ports.clock import Clock
 from caliper.ports.watcher import Watcher
@@ -101,7 +101,7 @@ class WarningWatcher(SilentWatcher):
         ERR.print(f"[yellow]Warning:[/yellow] {escape(text)}", soft_wrap=True)
 
 
-class ProgressLog(WarningWatcher, CountingWatcher):
+class ProgressLog(WarningWatcher, ProgressCounter):
     """Writes a line to standard error every 30 seconds, for runs without a terminal."""
 
     def __init__(self, clock: Clock, *, captioning: bool) -> None:
@@ -139,7 +139,7 @@ class ProgressLog(WarningWatcher, CountingWatcher):
         return f"{stage} {done:,} of {total:,} ({share:.0%}), {rate:,.1f}/s{remaining}"
 
 
-class ProgressWatcher(WarningWatcher, CountingWatcher):
+class ProgressWatcher(WarningWatcher, ProgressCounter):
     """Shows progress bars on standard error."""
 
     def __init__(self, spec: RunSpec, *, captioning: bool) -> None:

@@ -17,7 +17,7 @@ from caliper.cli.remote import as_json, run_line
 from caliper.core.errors import InvalidInput
 from caliper.local.installation import open_gateway, store_at
 from caliper.pipeline.gateway.purge import OldRun, Retention, delete_run, old_runs
-from caliper.pipeline.store.packed_store import PackedStore
+from caliper.pipeline.store.pack_store import PackStore
 from caliper.pipeline.store.run_record import Evaluation
 from caliper.wiring.clock import SystemClock
 
@@ -104,7 +104,7 @@ async def _purge(
     place: str | None, retention: Retention, *, yes: bool, quiet: bool
 ) -> list[OldRun]:
     clock, old = SystemClock(), list[OldRun]()
-    store = PackedStore(store_at(place), clock)
+    store = PackStore(store_at(place), clock)
     async for each in old_runs(store, retention, clock.now()):
         if yes and not await _remove(store, each):
             continue
@@ -114,7 +114,7 @@ async def _purge(
     return old
 
 
-async def _remove(store: PackedStore, old: OldRun) -> bool:
+async def _remove(store: PackStore, old: OldRun) -> bool:
     with audit_line("runs purge", old.run) as record:
         removed = await delete_run(store, old)
         if not removed:

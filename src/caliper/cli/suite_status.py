@@ -13,7 +13,7 @@ from caliper.core.entry_states import EntryState
 from caliper.core.spending import describe_cost, describe_spending
 from caliper.core.suites import Suite
 from caliper.local.notify import TOPIC_NAME
-from caliper.local.serving_config import suite_serving
+from caliper.local.serve_config import suite_serving
 from caliper.local.suite_config import suite_policy
 from caliper.pipeline.suites.accounts import AccountTotals, expected_spending, limits_of
 from caliper.pipeline.suites.progress import EntryProgress

@@ -26,8 +26,8 @@ from caliper.local.config import read_config
 from caliper.local.data_layouts import data_place, first_value
 from caliper.local.directory import RunDirectory
 from caliper.local.reports import read_report
+from caliper.local.sample_captions import find_captions, sample_captions
 from caliper.local.setup import answerer_spec
-from caliper.local.supplied_captions import find_captions, supplied_captions
 from caliper.wiring.specs import split_spec
 
 Checked = Annotated[
@@ -106,7 +106,7 @@ def _config(path: Path, *, quiet: bool) -> _Content:
         problems += _data(part.data, name, part.set).problems
         if part.captions is not None:
             problems += _captions(part.captions, name).problems
-            supplied_captions(name, part)
+            sample_captions(name, part)
     return _Content("config", f"a run over {', '.join(config.benchmarks)}", tuple(problems))
 
 

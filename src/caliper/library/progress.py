@@ -9,7 +9,7 @@ from typing import Self
 
 from caliper.adapters import phrases
 from caliper.local.config import RunConfig
-from caliper.local.counting_watcher import CountingWatcher
+from caliper.local.progress_counter import ProgressCounter
 from caliper.local.recipes import recipe_gaps
 from caliper.local.run import RunResult
 from caliper.local.setup import RunSetup
@@ -53,7 +53,7 @@ class _Warnings(SilentWatcher):
         note(f"Warning: {text}")
 
 
-class _ProgressLine(_Warnings, CountingWatcher):
+class _ProgressLine(_Warnings, ProgressCounter):
     """Shows how far each stage is."""
 
     def __init__(self, *, captioning: bool) -> None:

@@ -21,9 +21,9 @@ from caliper.local.config import RunConfig, check_config
 from caliper.local.installation_requests import benchmark_request
 from caliper.local.patient_gateway import PatientGateway
 from caliper.local.request import run_request
-from caliper.local.serving_config import ServeConfig, suite_serving
+from caliper.local.sample_captions import captions_as_named
+from caliper.local.serve_config import ServeConfig, suite_serving
 from caliper.local.suite_config import suite_run
-from caliper.local.supplied_captions import captions_as_named
 from caliper.pipeline.planning.resolution import BenchmarkRequest, EvaluationRequest
 from caliper.pipeline.store.owners import read_owners, suite_owners
 from caliper.pipeline.store.supplies import put_captions

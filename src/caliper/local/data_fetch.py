@@ -34,7 +34,7 @@ class FetchWatcher(Protocol):
         ...
 
 
-class UnwatchedFetch:
+class SilentFetch:
     """A FetchWatcher that shows nothing."""
 
     def on_pinned(self, name: str) -> None:
@@ -44,7 +44,7 @@ class UnwatchedFetch:
         pass
 
 
-UNWATCHED: FetchWatcher = UnwatchedFetch()
+UNWATCHED: FetchWatcher = SilentFetch()
 
 
 class _TransferCancelledError(Exception):

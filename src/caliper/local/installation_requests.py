@@ -11,7 +11,7 @@ from caliper.core.suites import Suite
 from caliper.local.benchmark_config import BenchmarkConfig
 from caliper.local.config import RunConfig, check_config
 from caliper.local.request import part_request
-from caliper.local.serving_config import suite_serving
+from caliper.local.serve_config import suite_serving
 from caliper.pipeline.planning.resolution import BenchmarkRequest
 from caliper.pipeline.store.supplies import check_digest
 from caliper.pipeline.suites.accounts import limits_of

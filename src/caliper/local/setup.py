@@ -20,7 +20,7 @@ from caliper.local.benchmark_config import BenchmarkConfig
 from caliper.local.config import RunConfig
 from caliper.local.data_fetch import fetch_data
 from caliper.local.request import part_request, run_request
-from caliper.local.supplied_captions import supplied_captions
+from caliper.local.sample_captions import sample_captions
 from caliper.local.supplies import FileSupplies
 from caliper.local.taxonomy import taxonomy_of
 from caliper.pipeline.asking.examiner import Models
@@ -190,7 +190,7 @@ def open_sources(
     plain. Raises InvalidInput naming file and line.
     """
     qa_data = DatasetFiles(part.qa) if isinstance(part.qa, Path) else None
-    supplied = supplied_captions(name, part)
+    supplied = sample_captions(name, part)
     if supplied is not None and supplied.note:
         note(supplied.note)
     texts = None if supplied is None else supplied.texts

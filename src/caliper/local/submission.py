@@ -25,8 +25,8 @@ from caliper.local.config import RunConfig, check_config, is_installed
 from caliper.local.data_fetch import fetch_data
 from caliper.local.installation_requests import check_installed
 from caliper.local.request import part_request, run_request
+from caliper.local.sample_captions import captions_as_named
 from caliper.local.setup import open_sources
-from caliper.local.supplied_captions import captions_as_named
 from caliper.local.taxonomy import taxonomy_of
 from caliper.pipeline.ledger.stop_criterion import StopCriterion
 from caliper.pipeline.planning.resolution import BenchmarkRequest

@@ -14,7 +14,7 @@ from caliper.core.errors import InvalidInput
 from caliper.local.benchmark_config import BenchmarkConfig
 from caliper.local.config import RunConfig
 from caliper.local.policy import check_policy, read_policy
-from caliper.local.serving_config import ENDPOINT_FIELDS
+from caliper.local.serve_config import ENDPOINT_FIELDS
 from caliper.local.setup import answerer_spec
 from caliper.local.suite_keys import SuiteKeys
 from caliper.wiring.strict import line_of

@@ -28,7 +28,7 @@ from caliper.local.config import RunConfig, check_config, is_installed, relative
 from caliper.local.data_fetch import fetch_now, named_values
 from caliper.local.notify import NotifyTarget, stored_targets
 from caliper.local.policy import check_policy
-from caliper.local.serving_config import ENDPOINT_FIELDS, ServeConfig, suite_serving
+from caliper.local.serve_config import ENDPOINT_FIELDS, ServeConfig, suite_serving
 from caliper.local.setup import answerer_spec, digests, open_pack, open_sources
 from caliper.local.sources import digest_of
 from caliper.local.suite_checks import check_part, check_sequential, policy_of

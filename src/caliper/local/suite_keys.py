@@ -9,7 +9,7 @@ from pydantic import Field, field_validator
 from caliper.core.errors import InvalidInput
 from caliper.core.suites import Baseline, check_step_pattern, check_suite_name
 from caliper.local.notify import NotifyTarget, TargetName
-from caliper.local.serving_config import ServeConfig
+from caliper.local.serve_config import ServeConfig
 from caliper.pipeline.suites.vigil import LONGEST
 from caliper.wiring.strict import Strict
 

@@ -26,7 +26,7 @@ from caliper.local.judge_repeats import config_again
 from caliper.local.run import RunResult, evaluate, run_directory
 from caliper.local.run_costs import check_prices
 from caliper.local.run_removal import remove_run
-from caliper.local.serving_config import ENDPOINT_FIELDS, suite_serving
+from caliper.local.serve_config import ENDPOINT_FIELDS, suite_serving
 from caliper.local.setup import RunSetup, prepare
 from caliper.local.sources import is_gone
 from caliper.local.suite_config import suite_run

@@ -33,7 +33,7 @@ _CHUNK = 1024 * 1024
 
 
 @dataclass(frozen=True, slots=True)
-class OwnedStore:
+class TeamStore:
     """The store, to whom belongs what is pushed there, and how much each team may push."""
 
     store: ObjectStore
@@ -51,7 +51,7 @@ class GatewayServicer:
         gateway: Gateway,
         reader: RunReader,
         comparers: tuple[Comparer, Looks],
-        owned: OwnedStore,
+        owned: TeamStore,
         telemetry: Telemetry = SILENT,
     ) -> None:
         self._gateway, self._reader = gateway, reader

@@ -19,7 +19,7 @@ from pathlib import Path
 
 from caliper.core.errors import InvalidInput
 from caliper.core.owners import DEFAULT_TEAM
-from caliper.serving.reloaded_file import ReloadedFile
+from caliper.serving.settings_file import SettingsFile
 
 _NAME = re.compile(r"[A-Za-z0-9._-]{1,64}", re.ASCII)
 _DIGEST = re.compile(r"[0-9a-f]{64}", re.ASCII)
@@ -52,7 +52,7 @@ class TokenFile:
 
     def __init__(self, path: Path) -> None:
         """Raises InvalidInput naming file, line and field of a mistake."""
-        self._file = ReloadedFile(path, _read, "tokens")
+        self._file = SettingsFile(path, _read, "tokens")
 
     def caller(self, token: str) -> Caller | None:
         """The caller with this token; None for an unknown token.

@@ -17,9 +17,9 @@ from caliper.pipeline.aggregation.dispatcher import Dispatcher
 from caliper.pipeline.aggregation.drawn_blocks import DrawnBlocks, queue_block
 from caliper.pipeline.aggregation.follower import Follower, LagMeter
 from caliper.pipeline.aggregation.lease import LeasedStore
+from caliper.pipeline.aggregation.log_fan_out import LogFanOut
 from caliper.pipeline.aggregation.outlets import Bounds, Outlets
 from caliper.pipeline.aggregation.seats import Seats
-from caliper.pipeline.aggregation.shared_log import SharedLog
 from caliper.pipeline.aggregation.slots import SLOTS, Slot, SlotBoard, SlotIndex, slot_of
 from caliper.pipeline.ledger.run_ledger import RunLedger
 from caliper.pipeline.live.gauges import Gauges, Scope
@@ -29,7 +29,7 @@ from caliper.pipeline.store.caption_book import CaptionBook
 from caliper.pipeline.store.media_index import MediaIndex
 from caliper.pipeline.store.owners import Ownership
 from caliper.pipeline.store.plan import Captions
-from caliper.pipeline.work.signed_messages import Signatures
+from caliper.pipeline.work.authentic_stream import Signatures
 from caliper.ports.stages import ScoreBoard, StopRule
 from caliper.ports.storage import ReportSink
 from caliper.ports.telemetry import SILENT
@@ -62,7 +62,7 @@ def aggregator_parts(
     clock = ground.clock
     files = _report_files(ground, media_limits or MediaLimits())
     outlets = _outlets(ground, signatures or Signatures())
-    index, logs = SlotIndex(ground.runs), SharedLog(ground.logs)
+    index, logs = SlotIndex(ground.runs), LogFanOut(ground.logs)
     seats = Seats(ground.store, clock, lambda: dispatcher.weight)
     boards: list[Aggregator] = []
     followers: list[Follower] = []

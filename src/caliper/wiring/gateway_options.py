@@ -10,7 +10,7 @@ from caliper.core.quotas import QuotaTable
 from caliper.pipeline.store.owners import Ownership
 from caliper.serving.addresses import Address
 from caliper.serving.calls import viewer
-from caliper.serving.reloaded_file import ReloadedFile
+from caliper.serving.settings_file import SettingsFile
 from caliper.wiring.quota_file import read_quotas
 from caliper.wiring.service_settings import GatewaySettings
 
@@ -32,5 +32,5 @@ class GatewayOptions:
         options = cls(settings.page(), settings.media_limits(), Ownership(viewer, settings.sharing))
         if settings.quotas is None:
             return options
-        file = ReloadedFile(settings.quotas, read_quotas, "quotas")
+        file = SettingsFile(settings.quotas, read_quotas, "quotas")
         return replace(options, quotas=file.content)

@@ -12,11 +12,11 @@ from caliper.adapters.streams.memory import MemoryStream
 from caliper.core.errors import InvalidInput
 from caliper.lazy import lazy_module
 from caliper.pipeline.planning.publisher import RUNS, VERDICTS
-from caliper.pipeline.store.packed_store import PackedStore
+from caliper.pipeline.store.authentic_store import AuthenticStore
+from caliper.pipeline.store.pack_store import PackStore
 from caliper.pipeline.store.runs import RunBook
-from caliper.pipeline.store.signed_objects import SignedObjects
+from caliper.pipeline.work.authentic_stream import AuthenticStream
 from caliper.pipeline.work.log_subject import subject_ids
-from caliper.pipeline.work.signed_messages import SignedStream
 from caliper.ports.clock import Clock
 from caliper.ports.codec import Codec
 from caliper.ports.storage import DeletableStore, ObjectStore
@@ -59,7 +59,7 @@ class Ground:
     clock: Clock
     close: tuple[Callable[[], Awaitable[None]], ...] = ()
     telemetry: Telemetry = SILENT
-    whole: PackedStore | None = None
+    whole: PackStore | None = None
 
     @property
     def runs(self) -> RunBook:
@@ -72,13 +72,15 @@ class Ground:
         """
         if not keys:
             return self
-        return replace(self, store=SignedObjects(self.store, keys, self.telemetry, _run_of_task))
+        return replace(self, store=AuthenticStore(self.store, keys, self.telemetry, _run_of_task))
 
     def with_sender(self, sender: str, key: bytes | None) -> Ground:
         """The same infrastructure; in its `stream`, verdicts and events are signed if there is a
         key.
         """
-        return self if key is None else replace(self, stream=SignedStream(self.stream, sender, key))
+        return (
+            self if key is None else replace(self, stream=AuthenticStream(self.stream, sender, key))
+        )
 
 
 def _run_of_task() -> str:
@@ -102,7 +104,7 @@ def memory_ground(store: DeletableStore) -> Ground:
     # The queues of jobs hold encoded messages.
     codec = protobuf_codec.ProtobufCodec()
     clock, telemetry = SystemClock(), metrics.process_telemetry()
-    packed = PackedStore(store, clock)
+    packed = PackStore(store, clock)
     return Ground(packed, stream, stream, codec, clock, telemetry=telemetry, whole=packed)
 
 
@@ -122,7 +124,7 @@ def kafka_access(
 def kafka_ground(store: DeletableStore, access: brokers.KafkaAccess) -> Ground:
     """The ground of services that communicate through a Kafka cluster."""
     stream, clock = kafka.KafkaStream(access), SystemClock()
-    packed = PackedStore(store, clock)
+    packed = PackStore(store, clock)
     return Ground(
         packed,
         stream,

@@ -8,7 +8,7 @@ from typing import ClassVar
 from pydantic import SecretStr
 
 from caliper.core.errors import InvalidInput
-from caliper.pipeline.work.signed_messages import AGGREGATOR, Signatures, sender_key
+from caliper.pipeline.work.authentic_stream import AGGREGATOR, Signatures, sender_key
 from caliper.wiring.settings import Settings, variable
 
 _SHORTEST_KEY = 32

@@ -17,7 +17,7 @@ from pydantic_settings import SettingsConfigDict
 from caliper.core.errors import InvalidInput
 from caliper.core.owners import Sharing
 from caliper.lazy import lazy_module
-from caliper.pipeline.work.signed_messages import CAPTIONER, GATEWAY, JUDGE, QA_READER
+from caliper.pipeline.work.authentic_stream import CAPTIONER, GATEWAY, JUDGE, QA_READER
 from caliper.serving.addresses import Address, refuse_remote
 from caliper.wiring.endpoint_settings import EndpointSettings, ExaminingSettings
 from caliper.wiring.kafka_settings import INCOMPLETE_PAIR, StreamSettings

@@ -36,14 +36,14 @@ from caliper.pipeline.planning.publisher import JUDGE_JOBS, PLAN_JOBS, QA_JOBS
 from caliper.pipeline.reports.run_reader import RunReader
 from caliper.pipeline.store.caption_book import CaptionBook
 from caliper.pipeline.store.media_index import MediaIndex
-from caliper.pipeline.store.owners import OwnedRuns
+from caliper.pipeline.store.owners import TeamRuns
 from caliper.pipeline.store.packer import Packer
 from caliper.pipeline.store.plan import Captions
 from caliper.pipeline.store.store_supplies import StoredSupplies
 from caliper.pipeline.store.supplies import save_caption
 from caliper.pipeline.store.team_quotas import TeamQuotas
 from caliper.pipeline.suites.administration import Administration
-from caliper.pipeline.suites.owned_suites import OwnedSuites
+from caliper.pipeline.suites.team_suites import TeamSuites
 from caliper.pipeline.work.worker import Attempt, WorkerLimits
 from caliper.ports.prompts import PromptPack
 from caliper.ports.stages import ScoreBoard, StageDescription, StageDirectory
@@ -203,7 +203,7 @@ def gateway_parts(
     """The gateway with the planner, and with web pages if the options give them an address."""
     options = options or GatewayOptions()
     ownership = options.ownership
-    runs = OwnedRuns(ground.store, ground.clock, ownership)
+    runs = TeamRuns(ground.store, ground.clock, ownership)
     supplies = StoredSupplies(ground.store, DatasetFiles, ownership)
     quotas = TeamQuotas(ground.store, ground.clock, ownership, options.quotas)
     outside = Outside(
@@ -229,9 +229,9 @@ def gateway_parts(
     comparer = Comparer(ground.store, runs, pictures)
     core = Gateway(outside, runs)
     comparers = comparer, Looks(ground.store, runs, ModelRoom.rules())
-    owned = gateway.OwnedStore(ground.store, ownership, quotas)
+    owned = gateway.TeamStore(ground.store, ownership, quotas)
     servicer = gateway.GatewayServicer(core, reader, comparers, owned, telemetry)
-    administration = Administration(OwnedSuites(ground.store, ground.clock, ownership))
+    administration = Administration(TeamSuites(ground.store, ground.clock, ownership))
     parts = ServiceParts(
         services=(Service(servicer.contract, servicer), *suites.services(administration)),
         workers=(TopicWork(stage.worker),),

@@ -9,7 +9,7 @@ import pytest
 from kafka.admin import OffsetSpec
 from kafka.errors import KafkaError
 
-from caliper.adapters.streams.kafka_backlog import UntakenCounter
+from caliper.adapters.streams.kafka_backlog import BacklogCounter
 
 
 class Admin:
@@ -40,7 +40,7 @@ def test_partitions_that_come_later_are_counted(partitions: tuple[int, ...]) -> 
     # A broker that has just started may not know a topic yet.
     admin = Admin(*partitions)
     access: Any = SimpleNamespace(full_name=lambda name: name, admin=lambda: admin)
-    counter = UntakenCounter(access)
+    counter = BacklogCounter(access)
     found: Mapping[int, int] = {}
     for _ in range(1000):
         with suppress(KafkaError):

@@ -24,7 +24,7 @@ from caliper.core.messages import EventKind, RunEnded, RunEvent, RunFailed, Verd
 from caliper.core.outcome import UNDRAWN, Outcome, Scored, Verdict
 from caliper.pipeline.aggregation.aggregator import Aggregator
 from caliper.pipeline.planning.publisher import RUNS
-from caliper.pipeline.work.signed_messages import Signatures, SignedStream, sender_key
+from caliper.pipeline.work.authentic_stream import AuthenticStream, Signatures, sender_key
 from caliper.ports.security_events import MessageRefused
 
 KEY = b"k" * 64
@@ -39,7 +39,7 @@ class Outbox:
 
 async def signed(record: Record, sender: str, key: bytes | None = None) -> Record:
     outbox = Outbox()
-    stream = SignedStream(outbox, sender, key or sender_key(KEY, sender))  # type: ignore[arg-type]
+    stream = AuthenticStream(outbox, sender, key or sender_key(KEY, sender))  # type: ignore[arg-type]
     await stream.publish(record.message)
     return replace(record, message=outbox.message)
 

@@ -35,7 +35,7 @@ from caliper.core.messages import ExamineJob
 from caliper.core.outcome import Reason, Unscored
 from caliper.pipeline.asking.answerer import PromptingAnswerer
 from caliper.pipeline.asking.examiner import Examiner, Models
-from caliper.pipeline.asking.unscored_verdicts import failure_verdicts
+from caliper.pipeline.asking.failure_verdicts import failure_verdicts
 from caliper.ports.prompts import Template
 
 

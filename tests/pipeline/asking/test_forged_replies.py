@@ -13,7 +13,7 @@ from tests.fakes.stores import MemoryStore
 from tests.fakes.telemetry import RecordedTelemetry
 
 from caliper.core.run import RunSpec
-from caliper.pipeline.store.signed_objects import SignedObjects
+from caliper.pipeline.store.authentic_store import AuthenticStore
 from caliper.ports.security_events import Signature, UnverifiedReply
 from caliper.ports.telemetry import SILENT, Telemetry
 
@@ -34,8 +34,8 @@ def spec_of(name: str) -> RunSpec:
     return replace(runs.spec(part), name=name)
 
 
-def signed(store: MemoryStore, telemetry: Telemetry = SILENT) -> SignedObjects:
-    return SignedObjects(store, [b"key of the stages"], telemetry, str)
+def signed(store: MemoryStore, telemetry: Telemetry = SILENT) -> AuthenticStore:
+    return AuthenticStore(store, [b"key of the stages"], telemetry, str)
 
 
 async def kept(model: ScriptedModel) -> Objects:

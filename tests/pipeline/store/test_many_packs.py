@@ -10,7 +10,7 @@ from tests.fakes.stores import MemoryStore
 
 from caliper.pipeline.store import packs
 from caliper.pipeline.store.pack_rows import ROW_BYTES, Frame
-from caliper.pipeline.store.packed_store import PackedStore
+from caliper.pipeline.store.pack_store import PackStore
 from caliper.pipeline.store.packer import GRACE, Packer
 from caliper.pipeline.store.packs import FRESH, Packs, pack_key
 
@@ -38,7 +38,7 @@ def store() -> SlowStore:
 
 
 async def test_lookups_share_a_list_that_takes_longer_than_it_stays_fresh(store: SlowStore) -> None:
-    front = PackedStore(store, store.clock)
+    front = PackStore(store, store.clock)
     store.seconds = 2 * FRESH
     found = await asyncio.gather(*(front.get(key(number)) for number in range(32)))
     assert found == [None] * 32
@@ -75,24 +75,24 @@ async def test_of_two_packs_with_a_reply_the_newer_one_counts_whatever_their_siz
 @pytest.mark.parametrize("restarted", [True, False])
 async def test_two_packers_merge_each_pack_once(store: SlowStore, *, restarted: bool) -> None:
     clock, chance = store.clock, Random(0)
-    front = PackedStore(store, clock)
+    front = PackStore(store, clock)
     for number in range(200):
         await front.put(key(number), chance.randbytes(50_000))
     size = sum(map(len, store.objects.values()))
-    one, other = (Packer(PackedStore(store, clock), clock) for _ in range(2))
+    one, other = (Packer(PackStore(store, clock), clock) for _ in range(2))
     for _ in range(4):
         for packer in (one, other):
             await packer.sweep()
             await packer.merge()
             clock.seconds += GRACE / 4
         if restarted:
-            other = Packer(PackedStore(store, clock), clock)
+            other = Packer(PackStore(store, clock), clock)
     for _ in range(3):
         clock.seconds += GRACE
         await one.sweep()
         await one.merge()
     assert sum(map(len, store.objects.values())) < 1.1 * size
     assert len(store.objects) == 2
-    reader, chance = PackedStore(store, clock), Random(0)
+    reader, chance = PackStore(store, clock), Random(0)
     for number in range(200):
         assert await reader.get(key(number)) == chance.randbytes(50_000)

@@ -9,7 +9,7 @@ from tests.fakes.stores import MemoryStore
 
 from caliper.core.errors import StoreFull
 from caliper.core.keys import text_digest
-from caliper.pipeline.store.packed_store import PackedStore
+from caliper.pipeline.store.pack_store import PackStore
 
 FOLDER = "runs/one/reused/"
 
@@ -24,47 +24,47 @@ def whole() -> MemoryStore:
 
 
 @pytest.fixture
-def store(whole: MemoryStore) -> PackedStore:
-    return PackedStore(whole, FakeClock())
+def store(whole: MemoryStore) -> PackStore:
+    return PackStore(whole, FakeClock())
 
 
-async def listed(store: PackedStore, prefix: str = FOLDER) -> list[str]:
+async def listed(store: PackStore, prefix: str = FOLDER) -> list[str]:
     return [key async for key in store.list(prefix)]
 
 
 async def test_marks_that_come_together_are_one_object(
-    store: PackedStore, whole: MemoryStore
+    store: PackStore, whole: MemoryStore
 ) -> None:
     marks = [mark(number, kind) for number in range(30) for kind in ("captions", "verdicts")]
     await asyncio.gather(*map(store.put, marks, [b""] * len(marks)))
     assert len(whole.objects) == 1
-    for reader in (store, PackedStore(whole, FakeClock())):
+    for reader in (store, PackStore(whole, FakeClock())):
         assert await listed(reader) == sorted(marks)
         assert await listed(reader, f"{FOLDER}captions/") == sorted(marks[::2])
 
 
-async def test_each_run_has_its_own(store: PackedStore, whole: MemoryStore) -> None:
+async def test_each_run_has_its_own(store: PackStore, whole: MemoryStore) -> None:
     marks = [mark(1), mark(1, run="two")]
     await asyncio.gather(*map(store.put, marks, [b"", b""]))
     assert sorted(key.split("/")[1] for key in whole.objects) == ["one", "two"]
     assert await listed(store) == marks[:1]
 
 
-async def test_one_that_comes_twice_counts_once(store: PackedStore) -> None:
+async def test_one_that_comes_twice_counts_once(store: PackStore) -> None:
     await store.put(mark(1), b"")
     await store.put(mark(1), b"")
     assert await listed(store) == [mark(1)]
 
 
 async def test_those_of_earlier_releases_are_listed_too(
-    store: PackedStore, whole: MemoryStore
+    store: PackStore, whole: MemoryStore
 ) -> None:
     await whole.put(mark(1), b"")
     await store.put(mark(2), b"")
     assert await listed(store) == sorted([mark(1), mark(2)])
 
 
-async def test_a_full_store_fails_the_job(store: PackedStore, whole: MemoryStore) -> None:
+async def test_a_full_store_fails_the_job(store: PackStore, whole: MemoryStore) -> None:
     whole.full = True
     with pytest.raises(StoreFull):
         await store.put(mark(1), b"")
@@ -72,7 +72,7 @@ async def test_a_full_store_fails_the_job(store: PackedStore, whole: MemoryStore
 
 
 async def test_damage_is_told_and_costs_only_what_it_hit(
-    store: PackedStore, whole: MemoryStore, caplog: pytest.LogCaptureFixture
+    store: PackStore, whole: MemoryStore, caplog: pytest.LogCaptureFixture
 ) -> None:
     await asyncio.gather(*(store.put(mark(number), b"") for number in range(3)))
     (name,) = whole.objects

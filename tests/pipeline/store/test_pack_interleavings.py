@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from tests.fakes.packs import Installation, key, step
 from tests.fakes.stores import MemoryStore
 
-from caliper.pipeline.store.packed_store import PackedStore
+from caliper.pipeline.store.pack_store import PackStore
 from caliper.pipeline.store.packer import GRACE
 from caliper.pipeline.store.packs import FRESH
 
@@ -129,7 +129,7 @@ class Model:
             self._packing.pop(who).cancel()
             self._packers[who] = self._there.another_packer()
 
-    async def _grow(self, front: PackedStore, number: int) -> None:
+    async def _grow(self, front: PackStore, number: int) -> None:
         found = int(await front.get(key(number)) or 0)
         assert found == self._saved[number][-1][1]
         self._writers += 1
@@ -139,7 +139,7 @@ class Model:
         assert int(await front.get(key(number)) or 0) >= found + 1
         self._busy.discard(number)
 
-    async def _read(self, front: PackedStore, number: int) -> None:
+    async def _read(self, front: PackStore, number: int) -> None:
         known = self._there.clock.seconds - FRESH
         least = max(value for since, value in self._saved[number] if since < known)
         assert int(await front.get(key(number)) or 0) >= least

@@ -22,7 +22,7 @@ from caliper.adapters.cluster.grants import (
     stream_secret,
 )
 from caliper.core.errors import InvalidInput
-from caliper.pipeline.work.signed_messages import AGGREGATOR, SENDERS, sender_key
+from caliper.pipeline.work.authentic_stream import AGGREGATOR, SENDERS, sender_key
 
 SERVING = (
     "gateway",

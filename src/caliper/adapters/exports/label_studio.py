@@ -14,7 +14,7 @@ from typing import Any
 from xml.sax.saxutils import quoteattr
 
 from caliper.analysis.label_sample import Doubt, confidence_of
-from caliper.pipeline.comparing.judged_questions import JudgedQuestion
+from caliper.pipeline.comparing.question_verdicts import QuestionVerdicts
 
 LABEL = "label"
 """The name of the control that people use."""
@@ -29,7 +29,7 @@ class LabelTask:
     with which it was drawn at random, None if it was chosen.
     """
 
-    question: JudgedQuestion
+    question: QuestionVerdicts
     caption: str
     run: str
     kind: str

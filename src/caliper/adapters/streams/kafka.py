@@ -12,7 +12,7 @@ from kafka.errors import KafkaError, MessageSizeTooLargeError, RecordListTooLarg
 
 from caliper.adapters.streams.delivery_window import DeliveryWindow
 from caliper.adapters.streams.kafka_access import LARGEST_MESSAGE, KafkaAccess, unavailable
-from caliper.adapters.streams.kafka_backlog import UntakenCounter, read_backlog
+from caliper.adapters.streams.kafka_backlog import BacklogCounter, read_backlog
 from caliper.adapters.streams.kafka_messages import encode_headers, encode_text
 from caliper.adapters.streams.kafka_poller import KafkaPoller
 from caliper.core.dead_letters import letter
@@ -38,7 +38,7 @@ class KafkaStream:
         self._open_lock = asyncio.Lock()
         self._close_tasks: set[asyncio.Task[None]] = set()
         self._known_topics: set[str] = set()
-        self._untaken = UntakenCounter(access)
+        self._untaken = BacklogCounter(access)
 
     async def publish(self, message: Message) -> None:
         """Append a message.

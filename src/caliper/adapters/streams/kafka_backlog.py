@@ -72,7 +72,7 @@ def _published(client: Any, place: Any, offset: int, timeout: int) -> float | No
     return None
 
 
-class UntakenCounter:
+class BacklogCounter:
     """Counts the messages that no member of a group has received, often: it keeps its connection.
 
     For several threads, one at a time.

@@ -24,10 +24,10 @@ from caliper.pipeline.ledger.offsets import LogOffsets, format_position
 from caliper.pipeline.ledger.run_ledger import RunLedger
 from caliper.pipeline.ledger.snapshots import FOLDER, Snapshot, encode, newest, save
 from caliper.pipeline.planning.publisher import RUNS, VERDICTS
+from caliper.pipeline.reports.interim_scores import changes_of
 from caliper.pipeline.reports.report_files import ReportFiles
-from caliper.pipeline.reports.rolling_scores import changes_of
+from caliper.pipeline.work.authentic_stream import SENDER, Misfit
 from caliper.pipeline.work.log_subject import log_subject
-from caliper.pipeline.work.signed_messages import SENDER, Misfit
 from caliper.ports.clock import Clock
 from caliper.ports.codec import Codec
 from caliper.ports.security_events import MessageRefused, Refusal

@@ -20,7 +20,7 @@ from caliper.core.outcome import Outcome, Reason, Scored, Verdict
 from caliper.core.question import Item, Question, Source
 from caliper.core.run import RunSpec
 from caliper.pipeline.ledger.run_ledger import RunLedger
-from caliper.pipeline.work.signed_messages import (
+from caliper.pipeline.work.authentic_stream import (
     AGGREGATOR,
     CAPTIONER,
     GATEWAY,

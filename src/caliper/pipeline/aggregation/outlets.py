@@ -11,7 +11,7 @@ from caliper.pipeline.aggregation.message_checks import PlanCheck
 from caliper.pipeline.aggregation.slots import Slot
 from caliper.pipeline.ledger.run_ledger import RunLedger
 from caliper.pipeline.live.tallies import LiveTallies
-from caliper.pipeline.work.signed_messages import Signatures
+from caliper.pipeline.work.authentic_stream import Signatures
 from caliper.ports.telemetry import SILENT, Telemetry
 
 

@@ -15,7 +15,7 @@ from caliper.pipeline.aggregation.outlets import Bounds, Outlets, Trouble
 from caliper.pipeline.ledger.run_ledger import RunLedger
 from caliper.pipeline.ledger.runs import Runs
 from caliper.pipeline.ledger.snapshots import RunSnapshot, Snapshot
-from caliper.pipeline.reports.rolling_scores import RollingScores
+from caliper.pipeline.reports.interim_scores import InterimScores
 from caliper.pipeline.store.plan import SUMMARY
 from caliper.pipeline.store.runs import find_starts, is_run_id, run_store
 from caliper.pipeline.work.log_subject import log_subject
@@ -34,7 +34,7 @@ class RunTable:
     def __init__(self, store: ObjectStore, clock: Clock, outlets: Outlets, bounds: Bounds) -> None:
         self._clock, self._outlets, self._bounds = clock, outlets, bounds
         self.live = outlets.live
-        self.rolling = RollingScores(clock, self.live)
+        self.rolling = InterimScores(clock, self.live)
         self._store, self._opener = store, Runs(store)
         self._runs: dict[str, RunLedger] = {}
         # A lost run has failed; None stands for a run that does not exist.

@@ -29,10 +29,10 @@ from caliper.core.question import (
 )
 from caliper.core.run import Identity, RunSpec
 from caliper.pipeline.asking.answerer import PromptingAnswerer
+from caliper.pipeline.asking.failure_verdicts import unscored_items
 from caliper.pipeline.asking.replies import ReplyBook, key_of_job
 from caliper.pipeline.asking.reuse import VERDICTS, note_reuse
 from caliper.pipeline.asking.token_budget import Allowance
-from caliper.pipeline.asking.unscored_verdicts import unscored_items
 from caliper.ports.models import Answerer, Embedder, NounTagger
 from caliper.ports.storage import ObjectStore
 from caliper.ports.telemetry import SILENT, ReplyReceived, Telemetry

@@ -19,7 +19,7 @@ from caliper.benchmarks.base import ReportLayout
 from caliper.core.report import Path
 from caliper.core.tally import Tally
 from caliper.pipeline.comparing.figure_strata import MEASURES, stratum_weights
-from caliper.pipeline.comparing.judged_questions import JudgedQuestion
+from caliper.pipeline.comparing.question_verdicts import QuestionVerdicts
 
 MEAN_SCORE = "mean_score"
 """The figure of each dimension where a benchmark's own are no means, precisions or F1."""
@@ -57,7 +57,7 @@ class _Target:
 
 
 def figures_by_people(
-    questions: Sequence[JudgedQuestion],
+    questions: Sequence[QuestionVerdicts],
     truth: PeopleTruth,
     layout: ReportLayout,
     tally: Tally,
@@ -104,7 +104,7 @@ def _targets(
             yield _Target(figure.path, measure, weights, figure.scale, (low, high))
 
 
-def _means(questions: Sequence[JudgedQuestion], strata: Sequence[str]) -> Iterator[_Target]:
+def _means(questions: Sequence[QuestionVerdicts], strata: Sequence[str]) -> Iterator[_Target]:
     scores = [score for question in questions for score in question.words.values()]
     for stratum in dict.fromkeys(strata):
         path = (stratum.partition("/")[2], MEAN_SCORE)
@@ -112,7 +112,10 @@ def _means(questions: Sequence[JudgedQuestion], strata: Sequence[str]) -> Iterat
 
 
 def _labelled(
-    questions: Sequence[JudgedQuestion], codes: Sequence[int], truth: PeopleTruth, measure: Measure
+    questions: Sequence[QuestionVerdicts],
+    codes: Sequence[int],
+    truth: PeopleTruth,
+    measure: Measure,
 ) -> LabelledQuestions:
     names = [question.first.question_id for question in questions]
     none = np.full(2, np.nan)

@@ -17,9 +17,9 @@ from caliper.core.question import Item
 from caliper.core.tally import Tally
 from caliper.pipeline.ledger.ledger import OutcomeChange
 from caliper.pipeline.ledger.run_ledger import RunLedger
+from caliper.pipeline.live.model_gauges import ModelGauges, ModelKey, SampleChange
 from caliper.pipeline.live.scores import ScoreCells, count_outcomes, question_counts, scores_of
 from caliper.pipeline.live.tallies import LiveTallies
-from caliper.pipeline.live.watched_models import ChangedSample, ModelKey, WatchedModel
 from caliper.pipeline.live.windows import Place, RollingWindow, SampleScore
 from caliper.ports import telemetry as events
 from caliper.ports.clock import Clock
@@ -57,8 +57,8 @@ class Gauges:
         self._live, self._telemetry, self._clock, self._warn = live, telemetry, clock, warn
         self._scope = scope or Scope()
         self._cells = ScoreCells()
-        self._models: dict[ModelKey, WatchedModel] = {}
-        self._changed_samples: list[ChangedSample] = []
+        self._models: dict[ModelKey, ModelGauges] = {}
+        self._changed_samples: list[SampleChange] = []
         live.watcher = self
 
     def on_plan(self, run: RunLedger) -> None:
@@ -92,9 +92,9 @@ class Gauges:
         settings = run.spec.benchmark(item.benchmark).settings
         cells = self._cells.select(item.benchmark, tally, settings)
         score = SampleScore(max(places), scored, cells)
-        self._changed_samples.append(ChangedSample(run, item.benchmark, item.sample, places, score))
+        self._changed_samples.append(SampleChange(run, item.benchmark, item.sample, places, score))
 
-    def _update_windows(self, samples: Collection[ChangedSample]) -> None:
+    def _update_windows(self, samples: Collection[SampleChange]) -> None:
         for sample in samples:
             if (model := self._models.get(ModelKey.of(sample.run))) is None:
                 continue
@@ -104,7 +104,7 @@ class Gauges:
                 window.put((sample.run.run, sample.sample), sample.judged)
                 model.changed.add((sample.benchmark, kind))
 
-    def _window(self, model: WatchedModel, name: str, kind: Window) -> RollingWindow:
+    def _window(self, model: ModelGauges, name: str, kind: Window) -> RollingWindow:
         if (name, kind) not in model.windows:
             last = kind is Window.LAST
             model.windows[name, kind] = (
@@ -133,7 +133,7 @@ class Gauges:
             if self._models[oldest].started >= started:
                 return
             self._forget(oldest)
-        latest = WatchedModel.of(run, started)
+        latest = ModelGauges.of(run, started)
         if model is not None:
             latest.windows, latest.averages = model.windows, model.averages
             model.held = False
@@ -203,7 +203,7 @@ class Gauges:
                 self._live.drop(run)
 
     async def _record_model(
-        self, key: ModelKey, model: WatchedModel, changed: set[tuple[str, Window]]
+        self, key: ModelKey, model: ModelGauges, changed: set[tuple[str, Window]]
     ) -> None:
         if not changed:
             return
@@ -213,7 +213,7 @@ class Gauges:
         if self._models.get(key) is model:
             self._count_questions(key, model)
 
-    def _count_questions(self, key: ModelKey, model: WatchedModel) -> None:
+    def _count_questions(self, key: ModelKey, model: ModelGauges) -> None:
         for benchmark, counts in question_counts(model.run, held=model.held):
             self._telemetry.record(events.QuestionsCounted(key.model, benchmark, counts, key.team))
 
@@ -233,7 +233,7 @@ class Gauges:
     async def _record_benchmark(
         self,
         key: ModelKey,
-        model: WatchedModel,
+        model: ModelGauges,
         benchmark: str,
         totals: Mapping[str, Tally],
         changed: Collection[tuple[str, Window]],

@@ -15,7 +15,7 @@ from caliper.core.messages import CaptionJob, ExamineJob, Verdicts
 from caliper.core.outcome import Reason
 from caliper.core.question import Failure, Item, Source
 from caliper.core.terms import TokenCap
-from caliper.pipeline.asking.unscored_verdicts import unscored_items
+from caliper.pipeline.asking.failure_verdicts import unscored_items
 from caliper.pipeline.ledger.ledger import Ledger
 from caliper.pipeline.store.plan import Captions, PlanReader
 from caliper.ports.codec import Codec

@@ -146,7 +146,7 @@ class Ownership:
         return not viewers or any(self._sharing.permits(owners, each) for each in viewers)
 
 
-class OwnedRuns(RunBook):
+class TeamRuns(RunBook):
     """The runs that the present caller may see: every use case of the gateway reads a run's spec
     first. A run that it may not see does not exist.
     """

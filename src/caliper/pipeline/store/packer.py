@@ -13,7 +13,7 @@ from itertools import chain
 
 from caliper.core.errors import CaliperError
 from caliper.pipeline.store.pack_rows import Frame
-from caliper.pipeline.store.packed_store import PackedStore
+from caliper.pipeline.store.pack_store import PackStore
 from caliper.ports.clock import Clock
 
 _LOG = logging.getLogger(__name__)
@@ -30,7 +30,7 @@ class Packer:
 
     def __init__(
         self,
-        store: PackedStore,
+        store: PackStore,
         clock: Clock,
         pace: float = 60.0,
         fewest: int = 8,

@@ -2,7 +2,7 @@
 
     packs/<stamp>-<token>-<count>.pack   signature, `count` rows sorted by key, compressed data
 
-Packs are immutable. A row has the first half of a reply's key, its generation (`packed_store`),
+Packs are immutable. A row has the first half of a reply's key, its generation (`pack_store`),
 and where its data are. Of several rows of a key, the highest generation counts, then the newest
 pack. A reader knows the packs by a list that is at most `FRESH` seconds old, and its own at once.
 It keeps the rows of all small packs, and of the large ones that it used last.

@@ -27,8 +27,8 @@ from caliper.core.question import Failure, Source
 from caliper.core.run import RunSpec
 from caliper.pipeline.asking.captioner import Captioner
 from caliper.pipeline.asking.examiner import Examiner
+from caliper.pipeline.asking.failure_verdicts import failure_verdicts, unscored_job
 from caliper.pipeline.asking.replies import traits_of_job
-from caliper.pipeline.asking.unscored_verdicts import failure_verdicts, unscored_job
 from caliper.pipeline.planning.publisher import VERDICTS, RunJobs
 from caliper.pipeline.store.runs import SPEC
 from caliper.pipeline.work.worker import Attempt

@@ -3,7 +3,7 @@
 import socket
 from typing import Any
 
-from caliper.local.serving_config import ServeConfig, suite_serving
+from caliper.local.serve_config import ServeConfig, suite_serving
 
 
 def server_of(**serve: Any) -> str:

@@ -17,7 +17,7 @@ _AHEAD = 256
 """Records by which the fastest of those that share a reading may be ahead of the slowest."""
 
 
-class SharedLog:
+class LogFanOut:
     """ports.stream.LogReader over `logs`: readers of a topic that are level share a reading, and
     its errors. One that stops must close its generator, or the others wait for it.
     """

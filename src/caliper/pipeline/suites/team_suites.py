@@ -11,7 +11,7 @@ from caliper.ports.clock import Clock
 from caliper.ports.storage import ObjectStore
 
 
-class OwnedSuites(SuiteRegistry):
+class TeamSuites(SuiteRegistry):
     """As `SuiteRegistry`; a suite that the caller may not see does not exist. Its owners are those
     that applied it.
     """

@@ -34,7 +34,7 @@ _RUNS = 1024
 """Runs that are remembered as logged: with more at once, some are logged again."""
 
 
-class SignedObjects(StoreView):
+class AuthenticStore(StoreView):
     """A view of `store` in which replies without a valid signature do not exist, and signed objects
     of runs without one are empty, as if they were damaged.
 

@@ -14,8 +14,8 @@ from caliper.core.owners import Owner, Viewer
 from caliper.core.suites import SuiteCause
 from caliper.pipeline.store.owners import Ownership, run_owners, share, suite_owners
 from caliper.pipeline.suites.administration import Administration
-from caliper.pipeline.suites.owned_suites import OwnedSuites
 from caliper.pipeline.suites.registry import SuiteRegistry
+from caliper.pipeline.suites.team_suites import TeamSuites
 
 RUN = "0123456789abcdef"
 RUN_OWNERS = f"runs/{RUN}/owners.json"
@@ -29,7 +29,7 @@ class House:
         self.viewer: Viewer | None = None
         self.store, self.clock = MemoryStore(), FakeClock()
         ownership = Ownership(lambda: self.viewer)
-        self.administration = Administration(OwnedSuites(self.store, self.clock, ownership))
+        self.administration = Administration(TeamSuites(self.store, self.clock, ownership))
 
     def by(self, team: str, *, is_admin: bool = False) -> Administration:
         self.viewer = Viewer(Owner("somebody", team), is_admin)
@@ -96,7 +96,7 @@ async def test_a_name_that_another_team_takes_at_the_same_time(house: House) -> 
         if key == "suites/new/suite.json":
             own = Ownership(lambda: Viewer(blue))
             house.store.version = version  # type: ignore[method-assign]
-            await OwnedSuites(house.store, house.clock, own).apply(suite("new"))
+            await TeamSuites(house.store, house.clock, own).apply(suite("new"))
             return None
         return await version(key)
 

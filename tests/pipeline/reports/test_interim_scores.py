@@ -10,7 +10,7 @@ from caliper.core.run import RunState
 from caliper.pipeline.ledger.run_ledger import RunLedger
 from caliper.pipeline.ledger.runs import Runs
 from caliper.pipeline.live.tallies import LiveTallies
-from caliper.pipeline.reports.rolling_scores import RollingScores
+from caliper.pipeline.reports.interim_scores import InterimScores
 from caliper.ports.stages import Scores
 
 
@@ -85,7 +85,7 @@ async def test_a_report_takes_the_figures_that_are_there() -> None:
 async def test_the_figures_of_a_run_that_ended_long_ago_are_computed_once() -> None:
     store = SlowStore()
     opened = await ended_in(store)
-    rolling, before = RollingScores(store.clock, LiveTallies()), store.clock.seconds
+    rolling, before = InterimScores(store.clock, LiveTallies()), store.clock.seconds
     await asyncio.gather(*(rolling.scores(opened) for _ in range(3)))
     once = store.clock.seconds - before
     for _ in range(3):
@@ -97,7 +97,7 @@ async def test_nobody_is_told_old_figures_of_a_run_that_is_over() -> None:
     store = SlowStore()
     ended = await ended_in(store)
     # It takes longer than anybody waits.
-    rolling = RollingScores(store.clock, LiveTallies(), patience=0)
+    rolling = InterimScores(store.clock, LiveTallies(), patience=0)
     hasty = await rolling.scores(ended)
     assert (hasty.state, hasty.benchmarks) == (RunState.COMPLETE, ())
     assert known(await rolling.scores(ended, wait=True)) == SIZE
@@ -145,7 +145,7 @@ async def test_scores_that_take_long_keep_nobody_waiting() -> None:
         return await get(key, most)
 
     house.store.get = slow  # type: ignore[method-assign]
-    rolling = RollingScores(house.clock, LiveTallies(), patience=0.01)
+    rolling = InterimScores(house.clock, LiveTallies(), patience=0.01)
     for _ in range(3):
         assert await rolling.scores(run) == Scores(RunState.RUNNING, ())
     assert begun == 1
@@ -159,7 +159,7 @@ async def test_scores_that_take_long_keep_nobody_waiting() -> None:
 async def test_scores_wait_for_their_turn() -> None:
     house, run = await open_run()
     tallies = LiveTallies()
-    rolling = RollingScores(house.clock, tallies, patience=0.01)
+    rolling = InterimScores(house.clock, tallies, patience=0.01)
     async with tallies.turn:
         assert await rolling.scores(run) == Scores(RunState.RUNNING, ())
     while not (found := await rolling.scores(run)).benchmarks:
@@ -170,7 +170,7 @@ async def test_scores_wait_for_their_turn() -> None:
 async def test_who_asks_hears_that_scores_cannot_be_computed() -> None:
     house, run = await open_run()
     del house.store.objects[f"runs/{run.spec.run_id}/plan/000000.jsonl.gz"]
-    rolling = RollingScores(house.clock, LiveTallies())
+    rolling = InterimScores(house.clock, LiveTallies())
     for _ in range(2):
         with pytest.raises(InvalidInput):
             await rolling.scores(run)

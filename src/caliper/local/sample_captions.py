@@ -34,7 +34,7 @@ _OWN = "name"
 
 
 @dataclass(frozen=True, slots=True)
-class SuppliedCaptions:
+class SampleCaptions:
     """The captions of a benchmark by sample. Keys that name no sample are kept as they are. `note`
     says how they were found; empty for a benchmark's own layout with the samples' own names.
     """
@@ -43,7 +43,7 @@ class SuppliedCaptions:
     note: str = ""
 
 
-def supplied_captions(name: str, part: BenchmarkConfig) -> SuppliedCaptions | None:
+def sample_captions(name: str, part: BenchmarkConfig) -> SampleCaptions | None:
     """The captions that a configuration names, for the samples of its data; None without captions.
 
     Raises InvalidInput naming file, line and field, also if no caption is of a sample.
@@ -58,10 +58,10 @@ def supplied_captions(name: str, part: BenchmarkConfig) -> SuppliedCaptions | No
     known = sum(sample in texts for sample in names.samples)
     is_own = field == _OWN
     if is_own and all(row.names[field] in texts for row in found.rows if row.text is not None):
-        return SuppliedCaptions(texts)
+        return SampleCaptions(texts)
     by = "" if is_own else f" by {field}"
     counts = f"{known:,} of {len(names.samples):,} samples{by}"
-    return SuppliedCaptions(texts, f"{name} captions: {found.kind}, {counts}")
+    return SampleCaptions(texts, f"{name} captions: {found.kind}, {counts}")
 
 
 def captions_as_named(name: str, path: Path) -> dict[str, str]:

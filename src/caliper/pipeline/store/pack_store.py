@@ -25,7 +25,7 @@ _TRIES = 3
 _BATCH = 1000
 
 
-class PackedStore(StoreView):
+class PackStore(StoreView):
     """ports.storage.DeletableStore as a view of `whole`: `get`, `put`, `size` and `delete` take a
     reply for one object, wherever it is, as `put` and `list` do with a mark (`marks`).
     """

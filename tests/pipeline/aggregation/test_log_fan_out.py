@@ -10,7 +10,7 @@ from tests.fakes.clock import PATIENCE
 from caliper.adapters.streams.memory import MemoryStream
 from caliper.core.envelopes import Message, Record
 from caliper.core.errors import StreamUnavailable
-from caliper.pipeline.aggregation.shared_log import SharedLog
+from caliper.pipeline.aggregation.log_fan_out import LogFanOut
 
 TOPIC = "verdicts"
 MANY = 1000
@@ -44,12 +44,12 @@ class Counted(MemoryStream):
 class Follower:
     """Reads a log and keeps the offsets."""
 
-    def __init__(self, log: SharedLog, start: int = 0) -> None:
+    def __init__(self, log: LogFanOut, start: int = 0) -> None:
         self.offsets: list[int] = []
         self._changed = asyncio.Event()
         self._task = asyncio.create_task(self._read(log, {0: start} if start else {}))
 
-    async def _read(self, log: SharedLog, offsets: Mapping[int, int]) -> None:
+    async def _read(self, log: LogFanOut, offsets: Mapping[int, int]) -> None:
         async with aclosing(log.read(TOPIC, offsets)) as records:
             async for record in records:
                 self.offsets.append(record.offset)
@@ -77,7 +77,7 @@ def logs() -> Counted:
 
 
 async def test_those_who_are_level_share_a_reading(logs: Counted) -> None:
-    log = SharedLog(logs)
+    log = LogFanOut(logs)
     await logs.grow(5)
     followers = [Follower(log) for _ in range(4)]
     for follower in followers:
@@ -90,7 +90,7 @@ async def test_those_who_are_level_share_a_reading(logs: Counted) -> None:
 
 
 async def test_one_that_is_ahead_gets_nothing_twice(logs: Counted) -> None:
-    log = SharedLog(logs)
+    log = LogFanOut(logs)
     await logs.grow(5)
     first, ahead = Follower(log), Follower(log, start=3)
     await first.until(4)
@@ -102,7 +102,7 @@ async def test_one_that_is_ahead_gets_nothing_twice(logs: Counted) -> None:
 
 
 async def test_one_that_is_behind_reads_by_itself_until_it_is_level(logs: Counted) -> None:
-    log = SharedLog(logs)
+    log = LogFanOut(logs)
     await logs.grow(MANY)
     first = Follower(log, start=MANY - 1)
     await first.until(MANY - 1)
@@ -120,7 +120,7 @@ async def test_one_that_is_behind_reads_by_itself_until_it_is_level(logs: Counte
 
 
 async def test_one_that_leaves_holds_nobody_up(logs: Counted) -> None:
-    log = SharedLog(logs)
+    log = LogFanOut(logs)
     await logs.grow(1)
     other = Follower(log)
     stuck = log.read(TOPIC, {})
@@ -136,7 +136,7 @@ async def test_one_that_leaves_holds_nobody_up(logs: Counted) -> None:
 
 
 async def test_an_error_reaches_all_who_then_read_anew(logs: Counted) -> None:
-    log = SharedLog(logs)
+    log = LogFanOut(logs)
     await logs.grow(3)
     logs.broken = 2
     followers = [Follower(log), Follower(log)]
@@ -154,7 +154,7 @@ async def test_an_error_reaches_all_who_then_read_anew(logs: Counted) -> None:
 
 
 async def test_the_end_of_the_topic_is_the_end_for_all(logs: Counted) -> None:
-    log = SharedLog(logs)
+    log = LogFanOut(logs)
     await logs.grow(2)
     await logs.close_topic(TOPIC)
     one, other = (asyncio.create_task(_all(log)) for _ in range(2))
@@ -162,6 +162,6 @@ async def test_the_end_of_the_topic_is_the_end_for_all(logs: Counted) -> None:
     assert logs.open == 0
 
 
-async def _all(log: SharedLog) -> list[int]:
+async def _all(log: LogFanOut) -> list[int]:
     async with aclosing(log.read(TOPIC, {})) as records:
         return [record.offset async for record in records]

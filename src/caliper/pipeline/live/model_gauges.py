@@ -14,7 +14,7 @@ from caliper.ports.telemetry import Window
 
 
 @dataclass(slots=True)
-class WatchedModel:
+class ModelGauges:
     """A model: its latest run (started at `started`, in milliseconds since 1970), its windows,
     and the scores that have `changed` since they were last recorded.
     `held` turns False when the aggregator drops the run; `run` turns None once its last scores
@@ -30,7 +30,7 @@ class WatchedModel:
     held: bool = True
 
     @classmethod
-    def of(cls, run: RunLedger, started: int) -> WatchedModel:
+    def of(cls, run: RunLedger, started: int) -> ModelGauges:
         """A model with nothing but its latest run: no windows yet."""
         names = [part.name for part in run.spec.benchmarks] if run.ledger.known else ()
         return cls(run, run.spec, started, {(name, Window.RUN) for name in names})
@@ -52,7 +52,7 @@ class ModelKey(NamedTuple):
         return cls(run.spec.name or "unnamed", run.team)
 
 
-class ChangedSample(NamedTuple):
+class SampleChange(NamedTuple):
     """A sample whose outcomes changed at these places in the log."""
 
     run: RunLedger

@@ -16,7 +16,7 @@ from caliper.pipeline.ledger.run_ledger import RunLedger
 
 
 @dataclass(frozen=True, slots=True)
-class JudgedQuestion:
+class QuestionVerdicts:
     """A question with its scored verdicts, one per repeat, and the words of its possible scores,
     lowest first.
     """
@@ -40,11 +40,11 @@ class JudgedQuestion:
         return {row.repeat: row.score for row in self.rows}
 
 
-Questions = Mapping[str, JudgedQuestion]
+Questions = Mapping[str, QuestionVerdicts]
 """Judged questions by id, in plan order."""
 
 
-async def judged_questions(run: RunLedger) -> dict[str, JudgedQuestion]:
+async def judged_questions(run: RunLedger) -> dict[str, QuestionVerdicts]:
     """The questions with a score. Those that are measured, not judged, are left out."""
     words = await _words(run)
     rows_by_id: dict[str, list[VerdictRow]] = {}
@@ -52,7 +52,7 @@ async def judged_questions(run: RunLedger) -> dict[str, JudgedQuestion]:
         for row in shard:
             if row.score is not None and row.question_id in words:
                 rows_by_id.setdefault(row.question_id, []).append(row)
-    return {name: JudgedQuestion(tuple(rows), words[name]) for name, rows in rows_by_id.items()}
+    return {name: QuestionVerdicts(tuple(rows), words[name]) for name, rows in rows_by_id.items()}
 
 
 def sampled_coverages(run: RunLedger) -> Mapping[str, Coverage]:

@@ -14,12 +14,12 @@ from caliper.benchmarks.base import PlanRequest
 from caliper.benchmarks.registry import benchmark
 from caliper.core.errors import InvalidInput
 from caliper.local.benchmark_config import BenchmarkConfig
-from caliper.local.sample_names import SampleNames
-from caliper.local.supplied_captions import (
-    SuppliedCaptions,
+from caliper.local.sample_captions import (
+    SampleCaptions,
     captions_as_named,
-    supplied_captions,
+    sample_captions,
 )
+from caliper.local.sample_names import SampleNames
 
 QUESTION = tiny.choice("Red?", ["Yes", "No"], "Yes", "Attribute - Color")
 
@@ -36,11 +36,11 @@ def part(tmp_path: Path) -> BenchmarkConfig:
     return BenchmarkConfig(data=data, captions=tmp_path / "captions.json")
 
 
-def supplied(part: BenchmarkConfig, captions: Any, name: str = "") -> SuppliedCaptions:
+def supplied(part: BenchmarkConfig, captions: Any, name: str = "") -> SampleCaptions:
     path = part.data.parent / (name or "captions.json")
     write = tiny.value if isinstance(captions, Mapping) else tiny.lines
     write(path, captions)
-    read = supplied_captions("captionqa", part.model_copy(update={"captions": path}))
+    read = sample_captions("captionqa", part.model_copy(update={"captions": path}))
     assert read is not None
     return read
 
@@ -183,7 +183,7 @@ def test_the_logs_of_lmms_eval_for_several_tasks(tmp_path: Path) -> None:
         log = {"doc_id": 0, "filtered_resps": [task], "capability_recall": inputs}
         tiny.lines(tmp_path / "model" / f"20261126_samples_capability_{task}.jsonl", [log])
     part = BenchmarkConfig(data=tmp_path / "data", captions=tmp_path / "model")
-    read = supplied_captions("capability", part)
+    read = sample_captions("capability", part)
     assert read is not None
     assert read.texts == {f"{task}": task.split("/")[0] for task in read.texts}
     assert set(read.texts) == {"scene/1", "OCR/1", "action/2", "event/2"}

@@ -10,10 +10,10 @@ from tests.fakes.packs import key
 from tests.fakes.stores import MemoryStore
 from tests.fakes.telemetry import RecordedTelemetry
 
+from caliper.pipeline.store.authentic_store import AuthenticStore
 from caliper.pipeline.store.pack_rows import LAST_GENERATION, Frame
-from caliper.pipeline.store.packed_store import PackedStore
+from caliper.pipeline.store.pack_store import PackStore
 from caliper.pipeline.store.packs import pack_key
-from caliper.pipeline.store.signed_objects import SignedObjects
 from caliper.ports.security_events import Signature, UnverifiedReply
 from caliper.ports.storage import ObjectStore
 
@@ -27,7 +27,7 @@ class Signed:
     def __init__(self, *keys: bytes, store: ObjectStore | None = None) -> None:
         self.telemetry, self.run = RecordedTelemetry(), ""
         self.below = MemoryStore()
-        self.view = SignedObjects(store or self.below, keys, self.telemetry, lambda: self.run)
+        self.view = AuthenticStore(store or self.below, keys, self.telemetry, lambda: self.run)
 
     @property
     def refused(self) -> list[str]:
@@ -112,7 +112,7 @@ async def test_each_run_logs_the_first_and_all_are_counted(
 
 async def test_a_reply_takes_the_place_of_a_forged_one_in_a_pack() -> None:
     clock = FakeClock()
-    packed = PackedStore(MemoryStore(), clock)
+    packed = PackStore(MemoryStore(), clock)
     there = Signed(NEW, store=packed)
     place = pack_key(key(1))
     assert place

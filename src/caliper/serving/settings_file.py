@@ -14,7 +14,7 @@ _LOG = logging.getLogger(__name__)
 _Content = TypeVar("_Content")
 
 
-class ReloadedFile(Generic[_Content]):
+class SettingsFile(Generic[_Content]):
     """The content of a file, as `read` returns it. `name` is for the log.
 
     If a changed file is invalid, that is logged and the previous content stays: a half-done edit

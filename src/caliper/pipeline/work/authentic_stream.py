@@ -36,7 +36,7 @@ def sender_key(key: bytes, sender: str) -> bytes:
     return hmac.digest(key, sender.encode(), "sha256").hex().encode()
 
 
-class SignedStream:
+class AuthenticStream:
     """`stream`, in which messages of the signed topics are signed by `sender` with its `key`."""
 
     def __init__(self, stream: JobStream, sender: str, key: bytes) -> None:

@@ -7,7 +7,7 @@ from caliper.core.plan import PlanSummary
 from caliper.local.silent_watcher import SilentWatcher
 
 
-class CountingWatcher(SilentWatcher):
+class ProgressCounter(SilentWatcher):
     """Counts progress per stage; subclasses show it in `begin` and `advance`."""
 
     def __init__(self, *, captioning: bool) -> None:

@@ -19,7 +19,7 @@ _PATIENCE = 3.0
 """Seconds to wait for scores to be computed: less than any caller's deadline."""
 
 
-class RollingScores:
+class InterimScores:
     """The scores of runs, with a budget for the time that computing them takes.
 
     All recurring tasks share a tenth of the time: with n tasks, each gets an n-th of that. Tasks
