@@ -49,7 +49,8 @@ def serving(
     with ThreadingHTTPServer(("127.0.0.1", 0), handler) as server:
         if context is not None:
             server.socket = context.wrap_socket(server.socket, server_side=True)
-        thread = Thread(target=server.serve_forever)
+        # How often it looks whether it shall end, in seconds.
+        thread = Thread(target=server.serve_forever, args=(0.02,))
         thread.start()
         try:
             yield f"127.0.0.1:{server.server_port}"

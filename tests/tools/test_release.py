@@ -7,14 +7,14 @@ import os
 import subprocess
 import sys
 import tarfile
-import threading
 from collections.abc import Iterator
 from hashlib import sha256
-from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from http.server import BaseHTTPRequestHandler
 from io import BytesIO
 from pathlib import Path
 
 import pytest
+from tests.fakes.http_answers import serving
 from tests.fakes.sources import ROOT
 from tools.releases import image, registries
 from tools.releases.bill import pins
@@ -110,12 +110,8 @@ class _Registry(BaseHTTPRequestHandler):
 
 @pytest.fixture
 def registry() -> Iterator[str]:
-    with ThreadingHTTPServer(("127.0.0.1", 0), _Registry) as server:
-        thread = threading.Thread(target=server.serve_forever)
-        thread.start()
-        yield f"127.0.0.1:{server.server_port}"
-        server.shutdown()
-        thread.join()
+    with serving(_Registry) as address:
+        yield address
 
 
 def test_a_registry_tells_the_digest(registry: str) -> None:

@@ -10,7 +10,9 @@ from tests.fakes.certificates import certify
 from tests.fakes.kube_answers import Answers, answering
 from tests.servers.process import free_ports
 
+from caliper.adapters.cluster import kubernetes
 from caliper.adapters.cluster.kubernetes import ClusterAccess, ClusterSecrets
+from caliper.core.backoff import Backoff
 from caliper.core.errors import StoreUnavailable
 
 HELD = {"kind": "Secret", "data": {"token": base64.b64encode(b"a-secret").decode("ascii")}}
@@ -66,7 +68,10 @@ def test_what_is_not_there_and_what_is_there_already(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("trouble", [(0, ""), (429, {}), (500, {}), (503, b"a proxy's page")])
 @pytest.mark.parametrize("call", [read, create, replace])
-def test_what_passes_is_waited_for(tmp_path: Path, call: Call, trouble: tuple[int, object]) -> None:
+def test_what_passes_is_waited_for(
+    tmp_path: Path, call: Call, trouble: tuple[int, object], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(kubernetes, "_BACKOFF", Backoff(0.01, 0.01))
     good = CREATED if call is create else (200, HELD)
     with answering(tmp_path, trouble, trouble, good) as answers:
         call(access(answers))
