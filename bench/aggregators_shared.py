@@ -25,7 +25,7 @@ from caliper.pipeline.aggregation.aggregator import Aggregator
 from caliper.pipeline.aggregation.follower import Follower, FollowerTiming
 from caliper.pipeline.aggregation.outlets import Bounds
 from caliper.pipeline.aggregation.slots import SLOTS, Slot, SlotIndex
-from caliper.pipeline.store.runs import RunBook
+from caliper.pipeline.store.run_book import RunBook
 from caliper.wiring.clock import SystemClock
 
 _OUTCOMES, _RUNS = 400_000, 8

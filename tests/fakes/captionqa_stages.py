@@ -37,7 +37,8 @@ from caliper.pipeline.planning.planner import Planner, Resumption
 from caliper.pipeline.planning.publisher import PLAN_JOBS, QA_JOBS, RUNS, VERDICTS
 from caliper.pipeline.reports.report_files import ReportFiles
 from caliper.pipeline.store.plan import Captions
-from caliper.pipeline.store.runs import SPEC, RunBook, run_store
+from caliper.pipeline.store.run_book import RunBook
+from caliper.pipeline.store.runs import SPEC, run_store
 from caliper.pipeline.work.worker import WorkerLimits
 from caliper.ports.models import Image
 from caliper.ports.telemetry import SILENT

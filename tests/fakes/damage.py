@@ -34,7 +34,7 @@ from caliper.pipeline.planning.publisher import CAPTION_JOBS, PLAN_JOBS, QA_JOBS
 from caliper.pipeline.reports.report_files import ReportFiles, captions_of_run, stored_texts
 from caliper.pipeline.reports.run_reader import RunReader
 from caliper.pipeline.store.authentic_store import AuthenticStore
-from caliper.pipeline.store.runs import RunBook
+from caliper.pipeline.store.run_book import RunBook
 from caliper.pipeline.store.supplies import save_caption
 from caliper.pipeline.work.handlers import CaptionHandler, ExamineHandler, ignore_verdicts
 from caliper.pipeline.work.worker import Attempt

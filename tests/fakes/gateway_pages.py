@@ -21,7 +21,8 @@ from caliper.pipeline.planning.resolution import LocalStages
 from caliper.pipeline.reports.run_reader import RunReader
 from caliper.pipeline.store.caption_book import CaptionBook
 from caliper.pipeline.store.media_index import MediaIndex
-from caliper.pipeline.store.runs import STARTED, RunBook, run_store, write_json
+from caliper.pipeline.store.run_book import RunBook
+from caliper.pipeline.store.runs import STARTED, run_store, write_json
 from caliper.pipeline.store.supplies import put_captions
 from caliper.serving.addresses import Address
 from caliper.serving.page_sources import PageSources

@@ -22,7 +22,7 @@ from caliper.pipeline.ledger.run_ledger import RunLedger
 from caliper.pipeline.planning.job_queue import write_queue
 from caliper.pipeline.planning.publication_order import read_shuffled
 from caliper.pipeline.planning.publisher import QA_JOBS, RUNS, VERDICTS, RunJobs
-from caliper.pipeline.store.runs import note_start, run_store
+from caliper.pipeline.store.runs import last_start, note_start, run_store
 from caliper.ports.stream import JobStream
 
 TICK = 0.25
@@ -88,7 +88,8 @@ class Workshop(House):
     async def start_again(self, planned: Planned, priority: Priority = Priority.NORMAL) -> None:
         """Start a planned run, as gateway and planner do."""
         spec, store = planned.spec, planned.store
-        number = await note_start(store, Terms(priority=priority), self.clock.now())
+        await note_start(store, Terms(priority=priority), self.clock.now())
+        number = await last_start(store)
         order = partial(read_shuffled, store, planned.summary, spec.seed)
         checkpoint = {part.name: part.checkpoint_sources for part in spec.benchmarks}
         jobs = RunJobs(spec.run_id, CODEC, {}).of(order, checkpoint)

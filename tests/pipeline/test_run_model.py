@@ -32,7 +32,7 @@ from caliper.pipeline.gateway.gateway import Gateway, Outside
 from caliper.pipeline.gateway.lost_starts import LostStarts
 from caliper.pipeline.planning.planner import Planner
 from caliper.pipeline.planning.publisher import PLAN_JOBS, QA_JOBS, RUNS, VERDICTS
-from caliper.pipeline.store.runs import RunBook
+from caliper.pipeline.store.run_book import RunBook
 from caliper.ports.stages import Scores
 from caliper.wiring.roles import JobFilter
 

@@ -23,7 +23,8 @@ from caliper.pipeline.ledger.runs import StoredRun
 from caliper.pipeline.reports.report_files import captions_of_run, stored_texts
 from caliper.pipeline.reports.sample_story import JobStory, SampleStory, sample_story
 from caliper.pipeline.store.pack_store import PackStore
-from caliper.pipeline.store.runs import RunBook, is_run_id
+from caliper.pipeline.store.run_book import RunBook
+from caliper.pipeline.store.runs import is_run_id
 from caliper.wiring.clock import SystemClock
 
 Sample = Annotated[

@@ -19,7 +19,7 @@ from caliper.cli.options import OutputOptions
 from caliper.cli.progress import WarningWatcher
 from caliper.cli.show import show_gaps, show_notes, show_reuse, with_execution
 from caliper.core.errors import BackendTimeout, BackendUnavailable, NotReady
-from caliper.core.run import WHOLE_STATES, RunState
+from caliper.core.run import REPORTED_STATES, WHOLE_STATES, RunState
 from caliper.lazy import lazy_module
 from caliper.local.config import RunConfig
 from caliper.local.exports import export_installed
@@ -49,7 +49,7 @@ async def evaluate_remotely(config: RunConfig, server: str, output: OutputOption
         notes: list[str] = []
         started = await sending.send(config, gateway, note=notes.append)
         # Any other run is resumed.
-        already_complete = started.state is RunState.COMPLETE
+        already_complete = started.state in WHOLE_STATES
         show_gaps(config, started.spec, output)
         show_notes(notes, output)
         try:
@@ -59,7 +59,7 @@ async def evaluate_remotely(config: RunConfig, server: str, output: OutputOption
                 f"{error}\nRun {started.spec.run_id} goes on there all the same: the same command "
                 "takes it up again."
             ) from error
-        if ended.state in (RunState.COMPLETE, RunState.FINISHED):
+        if ended.state in REPORTED_STATES:
             if config.out is not None:
                 await _write(gateway, started.spec.run_id, config.out)
             warn = WarningWatcher().on_warning

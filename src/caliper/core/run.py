@@ -38,7 +38,9 @@ class RunState(StrEnum):
 
 WHOLE_STATES = frozenset({RunState.COMPLETE, RunState.DECIDED})
 """The states of a run in which nothing is left to ask."""
-FINAL_STATES = WHOLE_STATES | {RunState.CANCELLED, RunState.FINISHED, RunState.FAILED}
+REPORTED_STATES = WHOLE_STATES | {RunState.FINISHED}
+"""The states of a run that ended with a report of all that was asked."""
+FINAL_STATES = REPORTED_STATES | {RunState.CANCELLED, RunState.FAILED}
 """The final states."""
 
 

@@ -8,7 +8,7 @@ from functools import partial
 
 from caliper.adapters.remote.gateway import RemoteGateway
 from caliper.core.errors import BackendUnavailable, InvalidInput, NotReady
-from caliper.core.run import RunState
+from caliper.core.run import REPORTED_STATES
 from caliper.library.progress import note
 from caliper.library.run import Run
 from caliper.local.config import RunConfig
@@ -18,7 +18,6 @@ from caliper.local.submission import send
 from caliper.pipeline.store.run_record import Evaluation
 
 _INTERVAL = 1.0
-_WITH_REPORT = (RunState.COMPLETE, RunState.DECIDED, RunState.FINISHED)
 
 
 @dataclass(frozen=True, slots=True)
@@ -52,7 +51,7 @@ class RemoteRuns:
                         note(_line(ended))
             except BackendUnavailable as error:
                 raise BackendUnavailable(f"{error}; run {run} goes on there") from error
-            if ended.state not in _WITH_REPORT:
+            if ended.state not in REPORTED_STATES:
                 raise NotReady(f"run {run} is {ended.state}: {ended.error or 'it has no report'}")
             await export_installed(self.server, run, config.export, note)
             return await self._run(gateway, run)

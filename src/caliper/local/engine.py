@@ -24,7 +24,7 @@ from caliper.local.checks import warnings
 from caliper.local.config import config_record
 from caliper.local.directory import RunDirectory
 from caliper.local.report_imports import schedule_imports
-from caliper.local.reports import stored_report, stored_sittings
+from caliper.local.reports import stored_report
 from caliper.local.setup import CaptionedRuleOf, RunSetup
 from caliper.local.stages import planning, work
 from caliper.pipeline.aggregation.aggregator import Aggregator
@@ -46,7 +46,6 @@ from caliper.pipeline.planning.publisher import (
     publish_jobs,
 )
 from caliper.pipeline.planning.resolution import LocalStages
-from caliper.pipeline.reports.judge_check import Sittings, with_checks
 from caliper.pipeline.reports.report_files import ReportFiles, captions_of_run
 from caliper.pipeline.store.plan import Captions, read_summary
 from caliper.pipeline.store.runs import read_starts, run_store
@@ -101,7 +100,6 @@ class LocalRun:
         self._report: Report | None = None
         self._written: dict[str, dict[str, str]] = {}
         self._planned: Captions | None = None
-        self._sittings: Sittings | None = None
         self._writing: CaptionWriting | None = None
         self.warnings: list[str] = []
         self.jobs, self.known = 0, False
@@ -176,9 +174,7 @@ class LocalRun:
         # Its blocks are drawn for this start, which the plan announces.
         run_ledger.start = starts.number
         self.known = directory.is_finished and run_ledger.due_state is RunState.FINISHED
-        if self.known:
-            self._sittings = await stored_sittings(directory, run_ledger.spec)
-        else:
+        if not self.known:
             directory.begin()
             directory.write_captions(await self._captions_of(run_ledger))
         self._resumed.set()
@@ -285,9 +281,8 @@ class LocalRun:
         return self._captions.get(part.name, {})
 
     def _complete(self, report: Report) -> Report:
-        known = self._sittings
-        self._report = report if known is None else with_checks(report, known)
-        return self._report
+        self._report = report
+        return report
 
     def _sinks(self, spec: RunSpec, captions: Captions) -> Sequence[ReportSink]:
         places = self._setup.config.benchmarks

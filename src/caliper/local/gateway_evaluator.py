@@ -13,7 +13,7 @@ from caliper.core.checkpoints import CheckpointEntry
 from caliper.core.entry_states import EntryCause
 from caliper.core.errors import BackendError, InvalidInput, NotComparable, NotFound
 from caliper.core.report import Report
-from caliper.core.run import RunState
+from caliper.core.run import REPORTED_STATES, RunState
 from caliper.core.spending import Spending
 from caliper.core.suites import Suite
 from caliper.local.checkpoint_requests import CheckpointRequest, CheckpointRequests
@@ -192,7 +192,7 @@ class GatewayEvaluator:
         await self.costs.pay(ended, self._add)
         if is_new:
             await self.costs.end_again(entry)
-        if ended.state not in (RunState.COMPLETE, RunState.FINISHED):
+        if ended.state not in REPORTED_STATES:
             self.warn(f"run {again}, which judges some of {base.spec.name} again: {ended.state}")
             return None
         return replace(base, spec=ended.spec)

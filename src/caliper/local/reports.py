@@ -7,6 +7,7 @@ from contextlib import nullcontext
 from dataclasses import replace
 from pathlib import Path as File
 
+from caliper.adapters.packs.files import open_pack
 from caliper.benchmarks.registry import benchmark
 from caliper.core.errors import InvalidInput
 from caliper.core.report import Report, VerdictRow
@@ -14,7 +15,7 @@ from caliper.core.run import RunSpec, RunState
 from caliper.core.tally import Tally
 from caliper.local.config import RunConfig, config_values
 from caliper.local.directory import DEFAULT_ROOT, RunDirectory
-from caliper.local.setup import digests, open_pack, open_sources
+from caliper.local.setup import digests, open_sources
 from caliper.local.taxonomy import taxonomy_of
 from caliper.pipeline.ledger.report import id_of, report, tallies, verdict_rows
 from caliper.pipeline.ledger.run_ledger import RunLedger
@@ -52,10 +53,9 @@ async def stored_sittings(directory: RunDirectory, spec: RunSpec) -> Sittings:
 async def write_report(directory: RunDirectory) -> Report:
     """`read_report`, and write its files again. Raises also StoreFull or StoreUnavailable."""
     run, reports = await directory.stored_run.open(), list[Report]()
-    sittings = await stored_sittings(directory, run.spec)
 
     def complete(bare: Report) -> Report:
-        reports.append(with_checks(replace(bare, reuse=directory.reuse), sittings))
+        reports.append(replace(bare, reuse=directory.reuse))
         return reports[0]
 
     def files_of(_: RunSpec, captions: Captions) -> Sequence[ReportSink]:
@@ -129,7 +129,7 @@ def _config_of(directory: RunDirectory) -> object:
 
 def _same_files(config: RunConfig, directory: RunDirectory) -> bool:
     spec = directory.read_spec()
-    if (spec.version, spec.pack) != (__version__, open_pack(config).digest):
+    if (spec.version, spec.pack) != (__version__, open_pack(config.pack).digest):
         return False
     for name, part in config.benchmarks.items():
         stored = spec.benchmark(name)

@@ -56,15 +56,14 @@ async def evaluate_config(
 
     Raises what `prepare` and `evaluate` raise.
     """
-    config = await fetch_data(config, fetching)
     try:
-        async with prepare(config, access, clock) as prepared:
+        async with prepare(config, access, clock, fetching) as prepared:
             with watching(prepared) as watcher:
                 result = await evaluate(prepared, watcher, clock, decoders)
                 await export_directory(result.directory, config.export, watcher.on_warning)
                 return result
     except BackendError:
-        directory = find_equal_run(config)
+        directory = find_equal_run(await fetch_data(config))
         stored = None if directory is None else await read_report(directory)
         if directory is None or stored is None or stored.partial:
             raise

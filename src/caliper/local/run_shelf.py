@@ -26,8 +26,8 @@ from caliper.pipeline.comparing.comparer import PICTURES_A_FLIP, Pictures
 from caliper.pipeline.comparing.comparison import Comparison, ComparisonRequest, compare_runs
 from caliper.pipeline.gateway.gateway import Page
 from caliper.pipeline.reports.run_reader import FILES, RunReader
+from caliper.pipeline.store.run_book import RunBook
 from caliper.pipeline.store.run_record import Evaluation
-from caliper.pipeline.store.runs import RunBook
 from caliper.pipeline.store.store_view import StoreView
 from caliper.ports.clock import Clock
 from caliper.ports.storage import ObjectStore

@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from caliper.adapters.datasets.files import DatasetFiles
-from caliper.adapters.packs.files import folder_pack, shipped_pack
+from caliper.adapters.packs.files import open_pack
 from caliper.benchmarks.registry import benchmark
 from caliper.benchmarks.settings import resolve_settings
 from caliper.core.errors import InvalidInput
@@ -18,7 +18,7 @@ from caliper.core.question import Source
 from caliper.core.run import RunSpec, check_name
 from caliper.local.benchmark_config import BenchmarkConfig
 from caliper.local.config import RunConfig
-from caliper.local.data_fetch import fetch_data
+from caliper.local.data_fetch import UNWATCHED, FetchWatcher, fetch_data
 from caliper.local.request import part_request, run_request
 from caliper.local.sample_captions import sample_captions
 from caliper.local.supplies import FileSupplies
@@ -84,7 +84,9 @@ class RunSetup:
 
 
 @asynccontextmanager
-async def prepare(config: RunConfig, access: Access, clock: Clock) -> AsyncIterator[RunSetup]:
+async def prepare(
+    config: RunConfig, access: Access, clock: Clock, fetching: FetchWatcher = UNWATCHED
+) -> AsyncIterator[RunSetup]:
     """Open, read and resolve everything that a run depends on; its models are closed at the end of
     the context.
 
@@ -92,9 +94,9 @@ async def prepare(config: RunConfig, access: Access, clock: Clock) -> AsyncItera
     BackendError when the endpoint of a model does not answer, StoreUnavailable when a source of
     data does not.
     """
-    config = await fetch_data(config)
+    config = await fetch_data(config, fetching)
     check_name(config.label)
-    models = RunModels(ModelRoom(access, clock), open_pack(config))
+    models = RunModels(ModelRoom(access, clock), open_pack(config.pack))
     supplies, notes = FileSupplies(), list[str]()
     try:
         parts = [
@@ -163,11 +165,6 @@ def answerer_spec(name: str, part: BenchmarkConfig) -> str:
         if other != role and spec is not None:
             raise InvalidInput(f"{name} has no {other}; it has a {role}", field=other)
     return specs[role] or "lexical"
-
-
-def open_pack(config: RunConfig) -> PromptPack:
-    """The prompts of a run. Raises InvalidInput naming the unusable file."""
-    return folder_pack(config.pack) if config.pack else shipped_pack()
 
 
 def digests(name: str, sources: Sources) -> dict[str, str | None]:

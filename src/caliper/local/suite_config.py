@@ -19,6 +19,7 @@ from pydantic import ValidationError
 from caliper.adapters.datasets.caption_detection import SUFFIXES
 from caliper.adapters.hosts.template import checkpoint_fields, fill
 from caliper.adapters.models.endpoint import parse_endpoints
+from caliper.adapters.packs.files import open_pack
 from caliper.analysis.gate import Policy
 from caliper.core.checkpoints import CheckpointRevision
 from caliper.core.errors import InvalidInput
@@ -29,7 +30,7 @@ from caliper.local.data_fetch import fetch_now, named_values
 from caliper.local.notify import NotifyTarget, stored_targets
 from caliper.local.policy import check_policy
 from caliper.local.serve_config import ENDPOINT_FIELDS, ServeConfig, suite_serving
-from caliper.local.setup import answerer_spec, digests, open_pack, open_sources
+from caliper.local.setup import answerer_spec, digests, open_sources
 from caliper.local.sources import digest_of
 from caliper.local.suite_checks import check_part, check_sequential, policy_of
 from caliper.local.suite_keys import MonthlyBudget, SuiteBudget, SuiteKeys, SuiteRetention
@@ -149,7 +150,7 @@ def _deciding(config: RunConfig, values: Mapping[str, Any], baseline: Baseline) 
     return {
         **({} if serve is None else {"serve": serve.deciding}),
         "caliper": __version__,
-        "prompts": open_pack(config).digest,
+        "prompts": open_pack(config.pack).digest,
         "run": measured,
         "captions": values["captions"],
         "policy": values["policy"],

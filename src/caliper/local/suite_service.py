@@ -11,7 +11,7 @@ from functools import lru_cache, partial
 
 from caliper.adapters.media.decoders import Decoders
 from caliper.adapters.notices.topic import TopicTarget
-from caliper.adapters.packs.files import folder_pack, shipped_pack
+from caliper.adapters.packs.files import open_pack
 from caliper.adapters.remote.gateway import RemoteGateway
 from caliper.adapters.stores.source_bucket import SourceBucket
 from caliper.adapters.streams import kafka_topics
@@ -157,7 +157,7 @@ async def suites(settings: SuitesSettings) -> ServiceParts:
 def _serving(settings: SuitesSettings, ground: Ground, decoders: Decoders) -> CheckpointServing:
     """What has checkpoints served. Raises InvalidInput naming the wrong variable."""
     access, options = settings.access(), settings.decoders()
-    pack = folder_pack(settings.pack) if settings.pack else shipped_pack()
+    pack = open_pack(settings.pack)
     limit = MemoryLimit(options.held_bytes, options.workers)
     ownership = Ownership(sharing=settings.sharing)
     assert ground.whole is not None  # noqa: S101 - the store of an installation is

@@ -12,8 +12,8 @@ from caliper.pipeline.comparing.comparer import Pictures, PicturesOf
 from caliper.pipeline.comparing.comparison import Comparison, ComparisonRequest
 from caliper.pipeline.gateway.gateway import Page
 from caliper.pipeline.reports.run_reader import RunReader
+from caliper.pipeline.store.run_book import RunBook
 from caliper.pipeline.store.run_record import Evaluation
-from caliper.pipeline.store.runs import RunBook
 from caliper.ports.storage import ObjectStore
 
 

@@ -14,7 +14,7 @@ from caliper.lazy import lazy_module
 from caliper.pipeline.planning.publisher import RUNS, VERDICTS
 from caliper.pipeline.store.authentic_store import AuthenticStore
 from caliper.pipeline.store.pack_store import PackStore
-from caliper.pipeline.store.runs import RunBook
+from caliper.pipeline.store.run_book import RunBook
 from caliper.pipeline.work.authentic_stream import AuthenticStream
 from caliper.pipeline.work.log_subject import subject_ids
 from caliper.ports.clock import Clock

@@ -19,7 +19,7 @@ from caliper.pipeline.asking.answerer import PromptingAnswerer
 from caliper.pipeline.asking.examiner import Models
 from caliper.pipeline.planning.publisher import RUNS
 from caliper.pipeline.store.media_index import MediaIndex, read_medium
-from caliper.pipeline.store.runs import RunBook
+from caliper.pipeline.store.run_book import RunBook
 from caliper.ports.codec import Codec
 from caliper.ports.models import Answerer, ChatModel, Embedder, Image, NounTagger
 from caliper.ports.prompts import PromptPack

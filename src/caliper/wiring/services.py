@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 from caliper.adapters.datasets.files import DatasetFiles
 from caliper.adapters.media.decoders import Decoders
 from caliper.adapters.media.preparation import InlineMedia
-from caliper.adapters.packs.files import folder_pack, shipped_pack
+from caliper.adapters.packs.files import open_pack
 from caliper.adapters.trust import tls_context
 from caliper.benchmarks.registry import all_names
 from caliper.core.caption import Caption
@@ -87,7 +87,7 @@ async def open_answerer_parts(
 
     Raises what `RoleModels.open` raises.
     """
-    pack = _pack(settings)
+    pack = open_pack(settings.pack)
     telemetry = ground.telemetry.stage(_STAGES[role])
     room = ModelRoom(settings.access(), ground.clock, telemetry)
     try:
@@ -150,7 +150,7 @@ async def captioner_parts(
     InvalidInput where the libraries that read media are missing.
     """
     check_library("PIL", "av")
-    pack = _pack(settings)
+    pack = open_pack(settings.pack)
     telemetry = ground.telemetry.stage("captioner")
     room = ModelRoom(settings.access(), ground.clock, telemetry)
     model = await room.chat_model(settings.model)
@@ -266,7 +266,3 @@ def _stages(ground: Ground, gate: JobFilter, settings: EndpointSettings, name: s
     limits = WorkerLimits(in_flight=jobs, budget=settings.retry_budget, pause=_PAUSE)
     telemetry = ground.telemetry.stage(name)
     return ModelStages(ground, gate.spec, allowances, limits, telemetry, gate.fail)
-
-
-def _pack(settings: EndpointSettings) -> PromptPack:
-    return folder_pack(settings.pack) if settings.pack else shipped_pack()

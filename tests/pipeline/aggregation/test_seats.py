@@ -6,7 +6,7 @@ from tests.fakes.stores import MemoryStore
 from caliper.pipeline.aggregation.lease import TERM
 from caliper.pipeline.aggregation.seats import Seats
 from caliper.pipeline.aggregation.slots import SLOTS, Slot, SlotIndex
-from caliper.pipeline.store.runs import RunBook
+from caliper.pipeline.store.run_book import RunBook
 
 
 class Room:

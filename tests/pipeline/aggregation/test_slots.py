@@ -11,7 +11,7 @@ from caliper.core.envelopes import Message, Record
 from caliper.pipeline.aggregation.outlets import Bounds, Trouble
 from caliper.pipeline.aggregation.slots import SLOTS, Slot, SlotIndex, slot_of
 from caliper.pipeline.planning.publisher import RUNS, VERDICTS
-from caliper.pipeline.store.runs import RunBook
+from caliper.pipeline.store.run_book import RunBook
 
 
 def house_of(store: MemoryStore, number: int) -> House:

@@ -22,10 +22,10 @@ from caliper.core.report import Coverage
 from caliper.core.run import BenchmarkSpec, RunState
 from caliper.pipeline.comparing.comparer import Comparer
 from caliper.pipeline.comparing.comparison import MOST_CANDIDATES, ComparisonRequest
+from caliper.pipeline.store.run_book import RunBook
 from caliper.pipeline.store.runs import (
     END,
     STARTED,
-    RunBook,
     read_replaceable,
     refuse,
     run_store,

@@ -25,7 +25,8 @@ from caliper.pipeline.planning.job_queue import read_queue
 from caliper.pipeline.planning.planner import Planner, Resumption
 from caliper.pipeline.planning.publisher import QA_JOBS, RUNS
 from caliper.pipeline.store.plan import read_summary
-from caliper.pipeline.store.runs import STARTED, RunBook, refusal_of, run_store, write_json
+from caliper.pipeline.store.run_book import RunBook
+from caliper.pipeline.store.runs import STARTED, refusal_of, run_store, write_json
 from caliper.pipeline.store.store_supplies import StoredSupplies
 from caliper.pipeline.store.supplies import put_captions
 from caliper.ports.storage import Sources

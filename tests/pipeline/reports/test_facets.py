@@ -9,7 +9,8 @@ from caliper.core.errors import InvalidInput, NotFound
 from caliper.core.keys import canonical_json
 from caliper.pipeline.reports.run_reader import RunReader, VerdictQuery
 from caliper.pipeline.store.plan import SHARD_ITEMS
-from caliper.pipeline.store.runs import RunBook, run_store
+from caliper.pipeline.store.run_book import RunBook
+from caliper.pipeline.store.runs import run_store
 
 
 @pytest.fixture

@@ -28,7 +28,8 @@ from caliper.core.run import BenchmarkSpec
 from caliper.pipeline.ledger.ledger import Ledger
 from caliper.pipeline.ledger.verdict_log import SEGMENT_BYTES
 from caliper.pipeline.reports.run_reader import RunReader, VerdictQuery
-from caliper.pipeline.store.runs import RunBook, refuse, run_store
+from caliper.pipeline.store.run_book import RunBook
+from caliper.pipeline.store.runs import refuse, run_store
 from caliper.pipeline.store.supplies import put_captions
 from caliper.ports.storage import ObjectStore, ReportSink
 

@@ -7,7 +7,8 @@ from tests.fakes.clock import FakeClock
 from tests.fakes.stores import Gate, MemoryStore
 
 from caliper.core.terms import Terms
-from caliper.pipeline.store.runs import STARTED, RunBook, note_cancel, note_start, run_store
+from caliper.pipeline.store.run_book import RunBook
+from caliper.pipeline.store.runs import STARTED, note_cancel, note_start, run_store
 
 RUN = "0123456789abcdef"
 

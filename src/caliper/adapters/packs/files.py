@@ -77,6 +77,11 @@ class FilePack:
         return self._others[benchmark]
 
 
+def open_pack(folder: Path | None) -> FilePack:
+    """The pack in a folder, or the shipped one. Raises as `folder_pack`."""
+    return shipped_pack() if folder is None else folder_pack(folder)
+
+
 def shipped_pack() -> FilePack:
     """The pack inside the wheel, and the templates of installed plug-ins."""
     return FilePack("caliper", files("caliper.benchmarks"), _packaged)

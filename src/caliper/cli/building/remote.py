@@ -9,7 +9,7 @@ from caliper.building.asking.planning import NAME
 from caliper.cli.options import OutputOptions
 from caliper.cli.remote import watch_run
 from caliper.core.errors import BackendUnavailable
-from caliper.core.run import WHOLE_STATES, RunState
+from caliper.core.run import REPORTED_STATES
 from caliper.local.building.model_steps import StepRun
 from caliper.local.config import RunConfig
 from caliper.local.installation import open_gateway
@@ -29,7 +29,7 @@ async def run_there(config: RunConfig, server: str, shown: OutputOptions) -> Ste
         started = await send(sent, gateway)
         run = started.spec.run_id
         ended = await watch_run(gateway, run, shown)
-        if ended.state not in (*WHOLE_STATES, RunState.FINISHED):
+        if ended.state not in REPORTED_STATES:
             raise BackendUnavailable(f"run {run} is {ended.state}: {ended.error or 'no error'}")
         verdicts = await gateway.report(run, "verdicts.parquet", partial=True)
     path = await asyncio.to_thread(write_atomically, folder / "verdicts.parquet", verdicts)

@@ -12,7 +12,7 @@ import typer
 from rich.markup import escape
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
 
-from caliper.adapters.packs.files import folder_pack, shipped_pack
+from caliper.adapters.packs.files import open_pack
 from caliper.benchmarks.base import Settings
 from caliper.benchmarks.registry import benchmark, usable_names
 from caliper.benchmarks.settings import resolve_settings
@@ -106,7 +106,7 @@ async def _try_models(
     *,
     quiet: bool,
 ) -> tuple[TrialCase, ...]:
-    pack = folder_pack(options.pack) if options.pack else shipped_pack()
+    pack = open_pack(options.pack)
     room = ModelRoom(access(options.concurrency, specs.values()), SystemClock())
     bar = Progress(
         TextColumn("{task.description}"),

@@ -11,7 +11,8 @@ from caliper.lazy import lazy_module
 from caliper.pipeline.gateway.stop_criteria import check_alike, check_policy
 from caliper.pipeline.ledger.runs import Runs
 from caliper.pipeline.ledger.stop_criterion import StopCriterion, read_criterion
-from caliper.pipeline.store.runs import RunBook, run_store
+from caliper.pipeline.store.run_book import RunBook
+from caliper.pipeline.store.runs import run_store
 from caliper.ports.models import Answerer
 from caliper.ports.storage import ObjectStore
 

@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-from collections import Counter, OrderedDict
+from collections import Counter
 from collections.abc import Iterator
-from contextlib import suppress
 
-from cachetools import LRUCache
+from cachetools import FIFOCache, LRUCache
 
 from caliper.core.errors import CaliperError, DataLoss, InvalidInput
 from caliper.core.messages import RunEnded
@@ -17,7 +16,7 @@ from caliper.pipeline.ledger.runs import Runs
 from caliper.pipeline.ledger.snapshots import RunSnapshot, Snapshot
 from caliper.pipeline.reports.interim_scores import InterimScores
 from caliper.pipeline.store.plan import SUMMARY
-from caliper.pipeline.store.runs import find_starts, is_run_id, run_store
+from caliper.pipeline.store.runs import is_run_id, last_start, run_store
 from caliper.pipeline.work.log_subject import log_subject
 from caliper.ports.clock import Clock
 from caliper.ports.stages import Scores
@@ -39,7 +38,7 @@ class RunTable:
         self._runs: dict[str, RunLedger] = {}
         # A lost run has failed; None stands for a run that does not exist.
         self._absent: LRUCache[str, Scores | None] = LRUCache(_ABSENT_RUNS)
-        self._announced: OrderedDict[str, tuple[str, str]] = OrderedDict()
+        self._announced: FIFOCache[str, tuple[str, str]] = FIFOCache(_ANNOUNCED_RUNS)
         self.troubles: Counter[Trouble] = Counter()
 
     def __iter__(self) -> Iterator[RunLedger]:
@@ -57,7 +56,7 @@ class RunTable:
         lost = self._absent.get(run)
         if lost is not None and not again:
             # Its verdicts may be read before the event that announces the plan of a new start.
-            last = await self._last_start(run)
+            last = await last_start(run_store(self._store, run))
             start = start or (last if last > lost.start else 0)
         if run in self._absent and not (start or (again and lost is None)):
             return None
@@ -122,16 +121,9 @@ class RunTable:
         return self._absent.get(run) is not None
 
     async def _lose(self, run: str, error: InvalidInput) -> None:
-        start = await self._last_start(run)
+        start = await last_start(run_store(self._store, run))
         self._absent[run] = Scores(RunState.FAILED, (), str(error), start)
         self.warn(Trouble.LOST, f"run {run}: {error}")
-
-    async def _last_start(self, run: str) -> int:
-        """The number of starts that are stored; 0 if that cannot be read."""
-        with suppress(InvalidInput):
-            starts = await find_starts(run_store(self._store, run))
-            return starts.number if starts else 0
-        return 0
 
     def fail(self, run: RunLedger, error: CaliperError) -> None:
         """Fail a run until it is planned again: an object that it needs cannot be read."""
@@ -142,10 +134,9 @@ class RunTable:
     def note_end(self, event: RunEnded) -> None:
         """Note an announced end, by this aggregator or its predecessor."""
         announcement = (event.state, event.report)
+        # So that it is the newest of a snapshot, too.
+        self._announced.pop(event.run, None)
         self._announced[event.run] = announcement
-        self._announced.move_to_end(event.run)
-        if len(self._announced) > _ANNOUNCED_RUNS:
-            self._announced.popitem(last=False)
         if event.run in self._runs:
             self._runs[event.run].announced_end = announcement
 
@@ -195,7 +186,8 @@ class RunTable:
 
     async def restore(self, snapshot: Snapshot) -> None:
         """Add the runs of a snapshot. Raises StoreUnavailable."""
-        self._announced = OrderedDict(snapshot.announced_ends)
+        self._announced.clear()
+        self._announced.update(snapshot.announced_ends)
         for run, saved in snapshot.runs.items():
             with log_subject(run):
                 await self._restore(run, saved)

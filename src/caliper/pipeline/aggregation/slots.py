@@ -15,7 +15,8 @@ from cachetools import LRUCache
 from caliper.core.envelopes import Record
 from caliper.core.errors import InvalidInput, NotFound
 from caliper.pipeline.planning.publisher import RUNS
-from caliper.pipeline.store.runs import RunBook, is_run_id
+from caliper.pipeline.store.run_book import RunBook
+from caliper.pipeline.store.runs import is_run_id
 from caliper.ports.stages import ScoreBoard, Scores
 
 SLOTS = 4

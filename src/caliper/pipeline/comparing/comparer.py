@@ -19,7 +19,7 @@ from caliper.pipeline.comparing.comparison import (
 from caliper.pipeline.comparing.worker_loop import RelayedStore, run_in_thread
 from caliper.pipeline.ledger.runs import StoredRun
 from caliper.pipeline.reports.report_files import captions_of_run, stored_texts
-from caliper.pipeline.store.runs import RunBook
+from caliper.pipeline.store.run_book import RunBook
 from caliper.ports.storage import ObjectStore
 
 PICTURES_A_FLIP = 2

@@ -23,7 +23,7 @@ from caliper.benchmarks.base import ReportLayout
 from caliper.benchmarks.registry import benchmark
 from caliper.core.errors import InvalidInput, NotReady
 from caliper.core.report import Coverage, Figure, Path
-from caliper.core.run import WHOLE_STATES, RunSpec, RunState
+from caliper.core.run import REPORTED_STATES, RunSpec, RunState
 from caliper.core.tally import Tally
 from caliper.pipeline.comparing.flips import Questions, flips
 from caliper.pipeline.ledger.declaration import empty_report
@@ -160,7 +160,7 @@ async def _open(stored: StoredRun, request: ComparisonRequest) -> tuple[Side, Ru
     # An earlier release recorded neither start nor end of local runs: use the ledger.
     scores = None if record.started else Scores(by_ledger, ())
     state = record.status(scores).state
-    if state in (*WHOLE_STATES, RunState.FINISHED):
+    if state in REPORTED_STATES:
         # By the ledger, in case evidence was lost since.
         state = by_ledger
     side = Side(run.run, run.spec.name, state, coverage)

@@ -40,12 +40,12 @@ from caliper.pipeline.planning.publisher import PLAN_JOBS
 from caliper.pipeline.planning.resolution import EvaluationRequest, resolve
 from caliper.pipeline.store.dataset_pushes import with_media
 from caliper.pipeline.store.owners import Ownership
+from caliper.pipeline.store.run_book import RunBook
 from caliper.pipeline.store.run_record import Evaluation, read_record
 from caliper.pipeline.store.runs import (
     CANCELLED,
     END,
     SPEC,
-    RunBook,
     find_starts,
     forget_refusal,
     note_cancel,
@@ -144,8 +144,11 @@ class Gateway:
             if complete is None:
                 # Before the plan job is sent, so that the planner answers this start.
                 first = None if created else await self._lost_start(own_store, spec.run_id)
-                await note_start(own_store, terms, self._outside.clock.now(), first)
-            started = await self._index(own_store, spec)
+                now = self._outside.clock.now()
+                started = await note_start(own_store, terms, now, first)
+            else:
+                started = complete.started
+            await self._index(spec.run_id, started)
             if complete is None:
                 await self._clear_end(own_store)
                 data = self._outside.codec.write(PlanJob(spec.run_id))
@@ -266,12 +269,10 @@ class Gateway:
                     return _LAST - timedelta(milliseconds=int(key.removeprefix(_INDEX)[:15]))
         return None
 
-    async def _index(self, own_store: ObjectStore, spec: RunSpec) -> datetime:
-        """Add the run to the index by the time of its first start, and return that time."""
-        started = (await read_record(own_store, spec)).evaluation().started
+    async def _index(self, run: str, started: datetime) -> None:
+        """Add a run to the index by the time of its first start."""
         left = round((_LAST - started).total_seconds() * 1000)
-        await write_json(self._outside.store, f"{_INDEX}{left:015}-{spec.run_id}.json")
-        return started
+        await write_json(self._outside.store, f"{_INDEX}{left:015}-{run}.json")
 
     async def _clear_end(self, own_store: ObjectStore) -> None:
         """Clear an earlier cancellation or refusal of the run."""

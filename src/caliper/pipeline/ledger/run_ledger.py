@@ -14,15 +14,13 @@ from caliper.core.outcome import UNDRAWN, Verdict
 from caliper.core.plan import PlanSummary
 from caliper.core.question import Item
 from caliper.core.report import Reuse
-from caliper.core.run import WHOLE_STATES, RunSpec, RunState
+from caliper.core.run import REPORTED_STATES, WHOLE_STATES, RunSpec, RunState
 from caliper.core.transitions import Cause, state_after
 from caliper.pipeline.ledger.ledger import Ledger, OutcomeChange
 from caliper.pipeline.ledger.verdict_log import StoreLog
 from caliper.pipeline.store.plan import Captions, read_plan
 from caliper.pipeline.store.runs import END, write_json
 from caliper.ports.storage import ObjectStore
-
-_FINISHED = (*WHOLE_STATES, RunState.FINISHED)
 
 
 @dataclass(slots=True, eq=False, weakref_slot=True)
@@ -196,7 +194,7 @@ class RunLedger:
     @property
     def lacks_verdicts(self) -> bool:
         """Whether verdicts are missing that were there when the run ended."""
-        return self.end_state in _FINISHED and not self.ledger.finished
+        return self.end_state in REPORTED_STATES and not self.ledger.finished
 
     @property
     def state(self) -> RunState:

@@ -23,9 +23,9 @@ from caliper.pipeline.planning.publication_order import read_shuffled
 from caliper.pipeline.planning.publisher import RUNS, RunJobs, jobs, publish_jobs
 from caliper.pipeline.store.disk_spill import temporary_files
 from caliper.pipeline.store.plan import Captions, PlanReader, plan, read_plan
+from caliper.pipeline.store.run_book import RunBook
 from caliper.pipeline.store.runs import (
     SPEC,
-    RunBook,
     forget_refusal,
     is_cancelled,
     read_starts,

@@ -37,8 +37,9 @@ from caliper.pipeline.reports.report_files import (
 )
 from caliper.pipeline.store.disk_spill import temporary_folder
 from caliper.pipeline.store.plan import Captions, read_shard
+from caliper.pipeline.store.run_book import RunBook
 from caliper.pipeline.store.run_record import RunRecord, read_record
-from caliper.pipeline.store.runs import RunBook, run_store
+from caliper.pipeline.store.runs import run_store
 from caliper.ports.clock import Clock
 from caliper.ports.storage import ObjectStore, ReportSink
 

@@ -21,7 +21,8 @@ from caliper.core.errors import AlreadyExists, InvalidInput, NotFound
 from caliper.core.owners import DEFAULT_TEAM, Owner, Sharing, Viewer
 from caliper.core.run import RunSpec
 from caliper.pipeline.store.changes import Fields, change_json
-from caliper.pipeline.store.runs import SPEC, RunBook, is_run_id, read_json, read_replaceable
+from caliper.pipeline.store.run_book import RunBook
+from caliper.pipeline.store.runs import SPEC, is_run_id, read_json, read_replaceable
 from caliper.ports.clock import Clock
 from caliper.ports.storage import ObjectStore
 

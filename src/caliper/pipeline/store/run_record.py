@@ -19,6 +19,7 @@ from caliper.pipeline.store.runs import (
     REFUSED,
     Starts,
     cancels,
+    is_earlier,
     read_json,
     read_starts,
 )
@@ -79,8 +80,7 @@ class RunRecord:
 
     def _is_outdated(self, scores: Scores) -> bool:
         """Whether these are the scores of an earlier start, which the last one leads on from."""
-        # An aggregator that was down when the first plan was announced reports start 0.
-        earlier = max(scores.start, 1) < self.starts
+        earlier = is_earlier(scores.start, self.starts)
         return earlier and state_after(scores.state, Cause.START) is RunState.PLANNING
 
     @property

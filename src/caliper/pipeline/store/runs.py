@@ -2,16 +2,13 @@
 
 from __future__ import annotations
 
-import asyncio
 import json
 import re
-from collections.abc import Callable, Coroutine, Mapping
+from collections.abc import Callable, Mapping
+from contextlib import suppress
 from dataclasses import asdict, dataclass, field
 from datetime import datetime
-from functools import partial
 from typing import Any, TypeVar
-
-from cachetools import LRUCache
 
 from caliper.core.errors import DataLoss, InvalidInput, NotFound
 from caliper.core.keys import canonical_json
@@ -20,7 +17,6 @@ from caliper.core.run import SCHEMA, RunSpec, RunState, refuse_newer
 from caliper.core.terms import Priority, Terms
 from caliper.pipeline.store.run_end import check_end
 from caliper.pipeline.store.store_view import KeyPrefix
-from caliper.ports.clock import Clock
 from caliper.ports.storage import ObjectStore
 
 SPEC, CANCELLED, STARTED = "spec.json", "cancelled.json", "started.json"
@@ -114,9 +110,10 @@ async def refusal_of(run: ObjectStore) -> str:
 
 async def forget_refusal(run: ObjectStore) -> None:
     """Clear a refusal, as the run is planned or retried. Writes nothing if there is none."""
-    await replace_unreadable(run, REFUSED)
-    if await refusal_of(run):
-        await refuse(run, "")
+    with suppress(DataLoss):
+        if not await refusal_of(run):
+            return
+    await refuse(run, "")
 
 
 async def replace_unreadable(run: ObjectStore, key: str) -> None:
@@ -174,6 +171,21 @@ async def find_starts(run: ObjectStore) -> Starts | None:
         return None
 
 
+async def last_start(run: ObjectStore) -> int:
+    """The number of starts of a run; 0 if it cannot be read. Raises StoreUnavailable."""
+    try:
+        starts = await find_starts(run)
+    except InvalidInput:
+        return 0
+    return starts.number if starts else 0
+
+
+def is_earlier(start: int, last: int) -> bool:
+    """Whether a start, as an aggregator reports it, came before the `last` one."""
+    # An aggregator that was down when the first plan was announced reports start 0.
+    return max(start, 1) < last
+
+
 async def is_cancelled(run: ObjectStore) -> bool:
     """Whether a run was cancelled, and not started again since. Raises StoreUnavailable."""
     mark = await read_json(run, CANCELLED) or {}
@@ -191,8 +203,7 @@ async def is_stopped(run: ObjectStore) -> bool:
     end = await read_replaceable(run, END)
     if end.get("state") != RunState.FAILED:
         return False
-    # An aggregator that was down when the first plan was announced reports start 0.
-    return max(int(end.get("start", 0)), 1) >= (await read_starts(run)).number
+    return not is_earlier(int(end.get("start", 0)), (await read_starts(run)).number)
 
 
 def cancels(mark: Mapping[str, Any], start: int) -> bool:
@@ -209,8 +220,8 @@ async def note_cancel(run: ObjectStore) -> None:
 
 async def note_start(
     run: ObjectStore, terms: Terms, now: datetime, first: datetime | None = None
-) -> int:
-    """Record one more start of a run with its terms, and return its number.
+) -> datetime:
+    """Record one more start of a run with its terms, and return the time of its first start.
 
     The time of the first start stays; `first` is that time if its record was lost. The count of
     starts then goes on from a number that no count reaches. `run` is its own part of the store.
@@ -228,72 +239,4 @@ async def note_start(
     if terms.quota is not None:
         fields["quota"] = asdict(terms.quota)
     await write_json(run, STARTED, started=began, starts=number, **fields)
-    return number
-
-
-class RunBook:
-    """A cache of the runs in a store, for the `capacity` most recently used ones.
-
-    Whether runs are stopped is polled at most every `fresh` seconds. It is confirmed with the
-    store before it is acted on, so a run that was resumed loses no job.
-    """
-
-    def __init__(
-        self, store: ObjectStore, clock: Clock, capacity: int = 64, fresh: float = 2.0
-    ) -> None:
-        self._store, self._clock, self._fresh = store, clock, fresh
-        self._specs: LRUCache[str, RunSpec] = LRUCache(capacity)
-        self._stopped: LRUCache[str, tuple[float, bool]] = LRUCache(capacity)
-        self._in_flight: dict[str, asyncio.Future[Any]] = {}
-
-    async def spec(self, run: str) -> RunSpec:
-        """The spec of a run. Raises NotFound if it is not stored, and what `read_spec` raises."""
-        if run not in self._specs:
-            return await self._single_flight(f"{run}/spec", partial(self._read_spec, run))
-        return self._specs[run]
-
-    async def _read_spec(self, run: str) -> RunSpec:
-        spec = await read_spec(self._store, run)
-        if spec is None:
-            raise NotFound(f"no run {run}")
-        self._specs[run] = spec
-        return spec
-
-    async def last_start(self, run: str) -> int:
-        """The number of starts of the run; 0 if that is lost or unreadable, or there can be no such
-        run. Raises StoreUnavailable.
-        """
-        try:
-            starts = await find_starts(run_store(self._store, run))
-        except (InvalidInput, NotFound):
-            return 0
-        return starts.number if starts else 0
-
-    async def is_stopped(self, run: str) -> bool:
-        """Whether jobs of the run are to be acknowledged without work. Raises StoreUnavailable."""
-        when, stopped = self._stopped.get(run, (-self._fresh, False))
-        if stopped or self._clock.monotonic() - when >= self._fresh:
-            key, poll = f"{run}/stopped", partial(self._poll, run)
-            is_shared = key in self._in_flight
-            stopped = await self._single_flight(key, poll)
-            if stopped and is_shared:
-                # That call may have begun before the run was started again.
-                stopped = await self._single_flight(key, poll)
-        return stopped
-
-    async def _poll(self, run: str) -> bool:
-        now = self._clock.monotonic()
-        stopped = await is_stopped(run_store(self._store, run))
-        self._stopped[run] = (now, stopped)
-        return stopped
-
-    async def _single_flight(
-        self, key: str, read: Callable[[], Coroutine[Any, Any, _Value]]
-    ) -> _Value:
-        """Single-flight: concurrent reads of the same `key` share one call to the store."""
-        call: asyncio.Future[_Value] | None = self._in_flight.get(key)
-        if call is None:
-            call = self._in_flight[key] = asyncio.ensure_future(read())
-            call.add_done_callback(lambda _: self._in_flight.pop(key, None))
-        # Shielded, so that a cancelled caller does not take the result from the others.
-        return await asyncio.shield(call)
+    return datetime.fromisoformat(began)
