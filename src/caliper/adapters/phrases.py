@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Collection, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from datetime import datetime
+from functools import cache
 from typing import TYPE_CHECKING
 
-from caliper.benchmarks import lexical_agreement
-from caliper.benchmarks.captionqa.domains import TITLES
-from caliper.benchmarks.registry import all_names, benchmark
+from caliper.benchmarks.base import LEXICAL_WARNING
+from caliper.benchmarks.registry import all_names, benchmark, usable_names
 from caliper.core.report import BenchmarkReport, Coverage, Estimate, Path, Report, Reuse
 from caliper.core.suspicion import STUFFING, Suspicious
 
@@ -24,13 +24,13 @@ NO_DATA = "no data"
 _MINUS = "\N{MINUS SIGN}"
 
 
-_WORDS = {
-    "f1": "F1",
-    "qa": "QA",
-    "kt": "KT",
-    "compreqa": "CompreQA",
-    **TITLES,
-}
+@cache
+def _spellings() -> Mapping[str, str]:
+    """Words of internal names as people read them, where that is not in lower case."""
+    known = {"f1": "F1", "qa": "QA"}
+    for name in usable_names():
+        known |= benchmark(name).words
+    return known
 
 
 def readable(name: str) -> str:
@@ -40,7 +40,8 @@ def readable(name: str) -> str:
 
 
 def _words(name: str) -> str:
-    return " ".join(_WORDS.get(word, word) for word in name.replace("_", " ").split(" "))
+    spellings = _spellings()
+    return " ".join(spellings.get(word, word) for word in name.replace("_", " ").split(" "))
 
 
 def number(value: float | None) -> str:
@@ -261,7 +262,7 @@ def notes(benchmark: BenchmarkReport) -> tuple[tuple[str, ...], tuple[str, ...]]
     quiet = tuple(note for note in benchmark.notes if note not in loud)
     lexical = any(_LEXICAL.search(model) for model in benchmark.models.values())
     if lexical and not any(map(_forbids, loud)):
-        loud = (*loud, lexical_agreement.WARNING)
+        loud = (*loud, LEXICAL_WARNING)
     return loud, quiet
 
 

@@ -22,6 +22,11 @@ TRUNCATED_CAPTIONS: Path = ("truncated_captions",)
 """Number of captions cut at the output token limit. Aggregation adds it if a model wrote them."""
 BLANK_CAPTIONS: Path = ("blank_captions",)
 """Number of blank captions. Aggregation adds it if blank captions count as answers."""
+LEXICAL_WARNING = (
+    "Scored by built-in rules over words (no model): for smoke runs and trends, "
+    "never for comparison with published figures."
+)
+UNMEASURED = "Agreement with a model has not been measured on this benchmark."
 Outcomes = Mapping[tuple[int, int], Outcome]
 """The outcomes of one item by (ordinal, repeat)."""
 

@@ -7,7 +7,7 @@ an example.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from fractions import Fraction
 from typing import Any
@@ -16,6 +16,7 @@ from caliper.benchmarks.base import (
     BLANK_CAPTIONS,
     CAPTION_LENGTH,
     TRUNCATED_CAPTIONS,
+    UNMEASURED,
     Better,
     CheckQuestion,
     Outcomes,
@@ -146,6 +147,8 @@ class Benchmark:
     report: Callable[[Tally, Settings], ReportLayout]
     """Return the figures and tables for a tally."""
 
+    words: Mapping[str, str] = field(default_factory=dict)
+    """The spellings of words in its internal names, other than in lower case: `kt` is "KT"."""
     settings: tuple[Setting, ...] = ()
     """The protocol settings."""
     better: Mapping[str, Better] = field(default_factory=dict)
@@ -215,6 +218,8 @@ class Benchmark:
     """Whether `examine` requests nouns and embeddings."""
     rules: Callable[[Ask], Answer] | None = None
     """Answer as the lexical judge, without a model. Default: it cannot answer."""
+    lexical_agreement: Callable[[Collection[Path]], str] = lambda _: UNMEASURED
+    """Return how `rules` agree with a model, for a report with these figures; may be empty."""
     recipes: Mapping[str, ProtocolRecipe] = field(default_factory=dict)
     """Recipes of published figures, by name."""
 

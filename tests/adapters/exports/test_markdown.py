@@ -5,7 +5,7 @@ from tests.fakes import reports
 
 from caliper.adapters import phrases
 from caliper.adapters.exports.markdown import MarkdownExport, report_text
-from caliper.benchmarks import lexical_agreement
+from caliper.benchmarks.base import LEXICAL_WARNING
 from caliper.core.report import Report, Table, TableRow
 from caliper.core.suspicion import Suspicious
 
@@ -30,7 +30,7 @@ def test_the_report_reads_from_top_to_bottom(tmp_path: Path) -> None:
         "- Judge: llama (tgi, 0123456789ab)",
         "- Settings: category\\_labels=any, reply\\_reading=lenient",
         "## CaptionQA",
-        f"> **Warning.** {lexical_agreement.WARNING}",
+        f"> **Warning.** {LEXICAL_WARNING}",
         f"- Signs: {phrases.injection_note(reports.captionqa().suspicious)}",
         "## Reproduce",
         "- pack.name: caliper",

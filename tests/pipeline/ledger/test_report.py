@@ -8,7 +8,8 @@ from tests.fakes import runs
 from tests.fakes.runs import Planned
 from tests.fakes.stores import MemoryLog, MemoryStore
 
-from caliper.benchmarks import lexical_agreement
+from caliper.benchmarks.base import LEXICAL_WARNING
+from caliper.benchmarks.registry import benchmark
 from caliper.core.caption import CutShort
 from caliper.core.keys import question_id
 from caliper.core.outcome import Evidence, Reason, Scored, Unscored, Verdict
@@ -151,22 +152,23 @@ async def test_bad_ground_truth_does_not_count_against_coverage() -> None:
 
 async def test_a_lexical_judge_is_told_with_its_agreement_and_only_where_it_judged() -> None:
     capability, captionqa = (await told(await a_run(), filled(VERDICTS))).benchmarks
-    (note,) = (note for note in capability.notes if lexical_agreement.WARNING in note)
+    (note,) = (note for note in capability.notes if LEXICAL_WARNING in note)
     assert note.endswith(
         "measured before the rules for colours and counts were mended (Cohen's kappa): scene 0.28."
     )
-    assert lexical_agreement.WARNING not in "".join(captionqa.notes)
+    assert LEXICAL_WARNING not in "".join(captionqa.notes)
     assert capability.models == {"judge": LEXICAL.label}
 
 
 async def test_a_lexical_judge_without_verdicts_yet_has_no_agreement_to_show() -> None:
     capability, _ = (await told(await a_run(), filled([]))).benchmarks
-    assert capability.notes[0] == lexical_agreement.WARNING
+    assert capability.notes[0] == LEXICAL_WARNING
 
 
 def test_a_benchmark_without_measured_agreement_says_so() -> None:
     for name in ("captionqa", "comprecap"):
-        assert lexical_agreement.note(name, ()).endswith("not been measured on this benchmark.")
+        agreement = benchmark(name).lexical_agreement(())
+        assert agreement.endswith("not been measured on this benchmark.")
 
 
 async def test_caption_length_is_the_mean_of_words() -> None:

@@ -20,6 +20,7 @@ from caliper.benchmarks.base import (
 from caliper.benchmarks.benchmark import Benchmark, dimension
 from caliper.benchmarks.capability import examination as examining
 from caliper.benchmarks.capability import planning, questions, reporting, rows, scoring
+from caliper.benchmarks.capability.lexical_agreement import agreement
 from caliper.benchmarks.capability.questions import MediaQuestion
 from caliper.benchmarks.capability.recipes import RECIPES
 from caliper.benchmarks.capability.settings import SETTINGS
@@ -126,6 +127,7 @@ rows of file_id and caption.
     describe=_describe,
     reduce=scoring.reduce,
     report=reporting.report,
+    words={"kt": "KT"},
     settings=SETTINGS,
     better={
         **dict.fromkeys(("precision", "recall", "f1", "hit_rate", "qa_accuracy"), Better.MORE),
@@ -151,6 +153,7 @@ rows of file_id and caption.
     unused_caption=lambda sample: sample.startswith("action/"),
     alternatives=ALTERNATIVES,
     rules=_reply_to,
+    lexical_agreement=agreement,
     recipes=RECIPES,
     recognize=_looks_like,
     check_question=_check_question,

@@ -9,6 +9,7 @@ from caliper.benchmarks.base import Better, CheckQuestion, PlanRequest, Settings
 from caliper.benchmarks.benchmark import Benchmark, dimension
 from caliper.benchmarks.captionqa import examination as examining
 from caliper.benchmarks.captionqa import options, planning, questions, reporting, rows, scoring
+from caliper.benchmarks.captionqa.domains import TITLES
 from caliper.benchmarks.captionqa.recipes import RECIPES
 from caliper.benchmarks.captionqa.settings import SETTINGS
 from caliper.core.layout import FileFormat, Layout
@@ -78,6 +79,7 @@ from id to text.
     describe=reporting.describe,
     reduce=scoring.reduce,
     report=reporting.report,
+    words=TITLES,
     settings=SETTINGS,
     better={
         **dict.fromkeys(("score", "accuracy"), Better.MORE),

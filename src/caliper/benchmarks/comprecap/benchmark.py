@@ -76,6 +76,7 @@ BENCHMARK = Benchmark(
     describe=questions.describe,
     reduce=scoring.reduce,
     report=reporting.report,
+    words={"compreqa": "CompreQA"},
     settings=SETTINGS,
     better={
         **dict.fromkeys(

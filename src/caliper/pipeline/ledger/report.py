@@ -12,10 +12,10 @@ from math import fsum
 
 from caliper.analysis.finite import of_all
 from caliper.analysis.intervals import estimate_all
-from caliper.benchmarks import lexical_agreement
 from caliper.benchmarks.base import (
     BLANK_CAPTIONS,
     CAPTION_LENGTH,
+    LEXICAL_WARNING,
     TRUNCATED_CAPTIONS,
     blank_is_answer,
 )
@@ -199,7 +199,8 @@ def _model_notes(part: BenchmarkSpec, estimates: Mapping[Path, Estimate]) -> Ite
     kinds = {role: model.kind for role, model in part.models.items()}
     if "lexical" in (kinds.get("judge"), kinds.get("reader"), kinds.get("media")):
         scored = {path for path, estimate in estimates.items() if estimate.value is not None}
-        yield lexical_agreement.note(part.name, scored)
+        agreement = benchmark(part.name).lexical_agreement(scored)
+        yield " ".join(filter(None, (LEXICAL_WARNING, agreement)))
     if "lexical" in (kinds.get("tagger"), kinds.get("embedder")):
         yield _RULES_NOTE
 
