@@ -35,9 +35,9 @@ def usage() -> str:
     )
 
 
-def main(given: list[str]) -> int:
+def main(arguments: list[str]) -> int:
     """Run what the first argument names, with the rest. Returns the exit code."""
-    name, *rest = given or [""]
+    name, *rest = arguments or [""]
     if name in ("-h", "--help"):
         sys.stdout.write(usage())
         return 0

@@ -66,10 +66,10 @@ class PluginGroup(Generic[Plugin]):
 
         Raises InvalidInput naming the package of one that cannot be used.
         """
-        found = self._found(name)
-        if isinstance(found, str):
-            raise self._unusable(name, found)
-        return found
+        plugin = self._plugin(name)
+        if isinstance(plugin, str):
+            raise self._unusable(name, plugin)
+        return plugin
 
     def package(self, name: str) -> str:
         """The package of a plug-in and its version."""
@@ -86,13 +86,13 @@ class PluginGroup(Generic[Plugin]):
     def declarations(self) -> Iterator[Declaration]:
         """All entry points of the group. Imports those whose names are clear."""
         for name, points in self._points.items():
-            found = self._found(name)
-            problem = found if isinstance(found, str) else ""
+            plugin = self._plugin(name)
+            problem = plugin if isinstance(plugin, str) else ""
             for point in points:
                 package, version = (point.dist.name, point.dist.version) if point.dist else ("", "")
                 yield Declaration(self._group, name, package, version, point.value, problem)
 
-    def _found(self, name: str) -> Plugin | str:
+    def _plugin(self, name: str) -> Plugin | str:
         """The plug-in, or why it cannot be used."""
         if name not in self._loaded:
             self._loaded[name] = self._conflict(name) or self._load(self._points[name][0])

@@ -94,7 +94,7 @@ async def test_a_refused_content_waits_until_there_is_room() -> None:
     house, data = House(limit=100), bytes(1_000)
     with pytest.raises(BackendOverloaded, match="bytes stored"):
         await house.push(dataset(data))
-    assert (house.stored(), house.uploads.held.total()) == (0, 0)
+    assert (house.stored(), house.uploads.usage.total()) == (0, 0)
     asked = await house.push(dataset(data, sent=()))
     assert [each.offset for each in asked.partial] == [1_000]
     rest = pb.DatasetContent(sha256=sha256_of(data), offset=1_000)

@@ -77,7 +77,7 @@ async def cut_off(uploads: Uploads, *requests: pb.UploadDatasetRequest) -> int:
     """The offset to go on from, after a stream that broke off behind these requests."""
     with pytest.raises(ConnectionError):
         await receive_dataset(MemoryStore(), uploads, stream(header(), *requests, cut=True))
-    assert uploads.held.total() == 0
+    assert uploads.usage.total() == 0
     asked = await receive_dataset(MemoryStore(), uploads, stream(header()))
     assert [*asked.missing] == [SHA256]
     return sum(each.offset for each in asked.partial)

@@ -57,7 +57,7 @@ async def test_a_push_that_ends_while_it_writes_leaves_nothing(
         await push
     # A disk that is slow blocks nobody else.
     assert freed == [True]
-    assert (uploads.held.total(), store.objects) == (0, {})
+    assert (uploads.usage.total(), store.objects) == (0, {})
     # What came may be gone on with.
     assert uploads.partial.size == len(QUESTIONS)
     uploads.partial.shrink(0)
@@ -71,7 +71,7 @@ async def test_uploads_share_the_disk(store: MemoryStore) -> None:
     await receive_dataset(store, Uploads(each=6, together=6), parts(small))
     with pytest.raises(InvalidInput, match="more than 5 bytes"):
         await receive_dataset(store, uploads := Uploads(each=5), parts(small))
-    assert uploads.held.total() == 0
+    assert uploads.usage.total() == 0
     with pytest.raises(BackendOverloaded):
         await receive_dataset(store, Uploads(each=6, together=5), parts(small))
 
@@ -90,4 +90,4 @@ async def test_a_team_leaves_room_to_others() -> None:
                 await asyncio.create_task(taken("blue", 2))
 
     await asyncio.create_task(taken("red", 2, 2))
-    assert uploads.held.total() == 0
+    assert uploads.usage.total() == 0

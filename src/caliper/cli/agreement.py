@@ -147,15 +147,16 @@ def _people(
             )
         everyone.append(labels)
     if exports:
-        given = read_studio_labels(exports, asyncio.run(_questions(runs)))
-        doubtful = len(given.doubtful)
+        studio = read_studio_labels(exports, asyncio.run(_questions(runs)))
+        doubtful = len(studio.doubtful)
         ERR.print(
-            f"Label Studio: people: {len(given.people):,}; labels: {given.count(skipped=False):,}; "
-            f"skipped: {given.count(skipped=True):,}; doubtful questions: {doubtful:,}"
+            f"Label Studio: people: {len(studio.people):,}; "
+            f"labels: {studio.count(skipped=False):,}; "
+            f"skipped: {studio.count(skipped=True):,}; doubtful questions: {doubtful:,}"
             + (", over-represented: agreement on all may be higher" if doubtful else ""),
             soft_wrap=True,
         )
-        everyone += given.people.values()
+        everyone += studio.people.values()
     return everyone
 
 
@@ -170,8 +171,8 @@ def agreement_table(name: str, parts: Mapping[str, Agreement]) -> Table:
     kappa = "Cohen's kappa" if two_raters else "Fleiss' kappa"
     grid = text_table([""], ("questions", "accuracy", kappa, "alpha"), name, no_wrap=True)
     for dimension, result in parts.items():
-        chosen = result.cohen or Coefficient(None) if two_raters else result.fleiss
-        figures = (coefficient(result.accuracy), coefficient(chosen), coefficient(result.alpha))
+        kappa_value = result.cohen or Coefficient(None) if two_raters else result.fleiss
+        figures = map(coefficient, (result.accuracy, kappa_value, result.alpha))
         grid.add_row(escape(dimension), f"{result.questions:,}", *figures)
     return grid
 

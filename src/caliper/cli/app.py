@@ -53,8 +53,8 @@ app = typer.Typer(
 )
 
 
-def _version(asked: bool) -> None:  # noqa: FBT001 - typer hands the flag over by position
-    if asked:
+def _version(flag: bool) -> None:  # noqa: FBT001 - typer hands the flag over by position
+    if flag:
         typer.echo(f"caliper {__version__}")
         raise typer.Exit
 

@@ -103,14 +103,14 @@ def show(
 
     async def find() -> list[dict[str, Any]]:
         async with administration(server) as book:
-            shown = []
+            entries = []
             for entry in await book.find(checkpoint, suites or ()):
                 ids = [Notice.of(entry, mark).id for mark in entry.notices]
-                told = await book.notices(entry.suite, ids)
-                line = list(map(fields_of, time_line(entry, told)))
-                deliveries = [each for record in told for each in _deliveries(record)]
-                shown.append({**entry.to_json(), "timeline": line, "deliveries": deliveries})
-            return shown
+                records = await book.notices(entry.suite, ids)
+                line = list(map(fields_of, time_line(entry, records)))
+                deliveries = [each for record in records for each in _deliveries(record)]
+                entries.append({**entry.to_json(), "timeline": line, "deliveries": deliveries})
+            return entries
 
     show_values(asyncio.run(find()), json=json)
     return Exit.DONE

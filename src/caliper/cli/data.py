@@ -142,11 +142,11 @@ async def _push(
 @app.command("list")
 def list_named(server: Server, json: Json = False) -> int:
     """List the datasets that have a name."""
-    found = asyncio.run(ask_gateway(server, lambda gateway: gateway.datasets()))
+    datasets = asyncio.run(ask_gateway(server, lambda gateway: gateway.datasets()))
     if json:
-        write_json([fields_of(each) for each in found])
+        write_json([fields_of(each) for each in datasets])
         return Exit.DONE
-    for each in found:
+    for each in datasets:
         line = f"{each.name}  {each.benchmark}  {each.dataset}"
         OUT.print(line, soft_wrap=True, highlight=False)
     return Exit.DONE

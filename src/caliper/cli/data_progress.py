@@ -27,15 +27,15 @@ _Result = TypeVar("_Result")
 
 def with_data(config: RunConfig, *, quiet: bool, media: bool = True) -> RunConfig:
     """The configuration with local copies of its data. Arguments and errors as of `fetch_data`."""
-    return _shown(lambda watcher: fetch_data(config, watcher, media=media), quiet=quiet)
+    return _with_bar(lambda watcher: fetch_data(config, watcher, media=media), quiet=quiet)
 
 
 def path_of_data(path: Path, *, quiet: bool) -> tuple[Path, str]:
     """The local copy of what a path names, and the pinned name. Raises as `fetch_path`."""
-    return _shown(lambda watcher: fetch_path(path, watcher), quiet=quiet)
+    return _with_bar(lambda watcher: fetch_path(path, watcher), quiet=quiet)
 
 
-def _shown(
+def _with_bar(
     fetch: Callable[[FetchWatcher], Coroutine[Any, Any, _Result]], *, quiet: bool
 ) -> _Result:
     with _TransferBar(quiet=quiet) as bar:

@@ -68,7 +68,7 @@ def list_letters(kafka: Kafka, run: Run = "", error: Error = "", json: Json = Fa
     which = LetterFilter(run=run, error=error)
     letters = asyncio.run(_with_kafka(kafka, lambda logs, _: find_letters(logs, which)))
     if json:
-        write_json([_as_json(kept) for kept in letters])
+        write_json([_as_json(stored) for stored in letters])
         return Exit.DONE
     if not letters:
         OUT.print("No dead letters.")
@@ -76,12 +76,12 @@ def list_letters(kafka: Kafka, run: Run = "", error: Error = "", json: Json = Fa
     table = text_table(
         ("letter", "put aside (UTC)", "run", "from", "attempts", "put back", "error")
     )
-    for kept in letters:
-        values = _as_json(kept)
+    for stored in letters:
+        values = _as_json(stored)
         names = ("letter", "time", "run", "from", "attempts")
         cells = [escape(str(values[name])) for name in names]
-        error_cell = escape(kept.letter.error)
-        table.add_row(*cells, "yes" if kept.replayed else "no", error_cell)
+        error_cell = escape(stored.letter.error)
+        table.add_row(*cells, "yes" if stored.replayed else "no", error_cell)
     OUT.print(table)
     return Exit.DONE
 
@@ -90,8 +90,8 @@ def list_letters(kafka: Kafka, run: Run = "", error: Error = "", json: Json = Fa
 def show(letter: Named, kafka: Kafka, json: Json = False) -> int:
     """Show one dead letter whole: its headers, and what its job is about."""
     which = LetterFilter(names=(letter,))
-    (kept,) = asyncio.run(_with_kafka(kafka, lambda logs, _: find_letters(logs, which)))
-    values = _as_json(kept) | {"job": _job(kept.letter)}
+    (stored,) = asyncio.run(_with_kafka(kafka, lambda logs, _: find_letters(logs, which)))
+    values = _as_json(stored) | {"job": _job(stored.letter)}
     if json:
         write_json(values)
         return Exit.DONE
@@ -123,19 +123,21 @@ def replay_letters(
         raise InvalidInput("--all stands alone: letters, --run and --error choose some of them")
     which = LetterFilter(tuple(letters or ()), run, error)
 
-    async def replay_chosen(
+    async def replay_selection(
         logs: LogReader, stream: JobStream
     ) -> tuple[list[StoredLetter], list[StoredLetter]]:
-        chosen = await find_letters(logs, which)
+        selection = await find_letters(logs, which)
         with audit_line("dead-letters replay") as record:
-            record.object = " ".join(kept.letter.name for kept in chosen if not kept.replayed)
-            done = await replay(stream, chosen)
-        return done, [kept for kept in chosen if kept.replayed]
+            record.object = " ".join(
+                stored.letter.name for stored in selection if not stored.replayed
+            )
+            done = await replay(stream, selection)
+        return done, [stored for stored in selection if stored.replayed]
 
-    done, before = asyncio.run(_with_kafka(kafka, replay_chosen))
+    done, before = asyncio.run(_with_kafka(kafka, replay_selection))
     if json:
         names = {"replayed": done, "before": before}
-        write_json({key: [kept.letter.name for kept in some] for key, some in names.items()})
+        write_json({key: [stored.letter.name for stored in some] for key, some in names.items()})
     else:
         OUT.print(f"Put back: {len(done)}; put back before: {len(before)}", highlight=False)
     return Exit.DONE
@@ -152,8 +154,8 @@ async def _with_kafka(
         await stream.close()
 
 
-def _as_json(kept: StoredLetter) -> dict[str, Any]:
-    letter, headers = kept.letter, kept.letter.headers
+def _as_json(stored: StoredLetter) -> dict[str, Any]:
+    letter, headers = stored.letter, stored.letter.headers
     places = (letter.job.topic, headers.get("origin-partition"), headers.get("origin-offset"))
     put_aside = datetime.fromtimestamp(letter.timestamp / 1000, UTC)
     return {
@@ -166,7 +168,7 @@ def _as_json(kept: StoredLetter) -> dict[str, Any]:
         "crashes": int(headers.get("crashes", 0)),
         "error_class": letter.error_class,
         "error": letter.error,
-        "replayed": kept.replayed,
+        "replayed": stored.replayed,
     }
 
 

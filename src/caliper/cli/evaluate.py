@@ -42,21 +42,21 @@ else:
     remote = lazy_module("caliper.cli.remote")
 
 
-def _evaluate(config: RunConfig, shown: EvaluateOptions) -> int:
+def _evaluate(config: RunConfig, output: EvaluateOptions) -> int:
     # Few objects of a run are in reference cycles: with Python's defaults, garbage collection takes
     # a tenth of the time of re-scoring and saves no memory.
     gc.set_threshold(100_000, 50, 100)
-    if shown.server is not None:
-        return asyncio.run(remote.evaluate_remotely(config, shown.server, shown))
+    if output.server is not None:
+        return asyncio.run(remote.evaluate_remotely(config, output.server, output))
     with asyncio.Runner(loop_factory=uvloop.new_event_loop) as runner:
-        finished = runner.run(_run(config, shown))
-    _show(finished, shown)
+        finished = runner.run(_run(config, output))
+    _show(finished, output)
     # A process that ends need not look for cycles in what it leaves.
     gc.freeze()
     return Exit.DONE if not finished.report.partial else Exit.NO
 
 
-async def _run(config: RunConfig, shown: OutputOptions) -> RunResult:
+async def _run(config: RunConfig, output: OutputOptions) -> RunResult:
     """Run the evaluation; SIGTERM interrupts it like Ctrl-C, keeping the work done."""
     task = asyncio.current_task()
     assert task is not None  # noqa: S101 - a coroutine that runs has a task
@@ -64,21 +64,21 @@ async def _run(config: RunConfig, shown: OutputOptions) -> RunResult:
     clock = SystemClock()
 
     def watching(prepared: RunSetup) -> AbstractContextManager[Watcher]:
-        show_gaps(config, prepared.spec, shown)
-        show_notes(prepared.notes, shown)
+        show_gaps(config, prepared.spec, output)
+        show_notes(prepared.notes, output)
         captioning = bool(prepared.models.captioners)
-        return run_watcher(prepared.spec, clock, quiet=shown.quiet, captioning=captioning)
+        return run_watcher(prepared.spec, clock, quiet=output.quiet, captioning=captioning)
 
     return await evaluate_config(
         config, access(config.concurrency, config.named_specs), clock, watching, decoders()
     )
 
 
-def _show(finished: RunResult, shown: OutputOptions) -> None:
-    if shown.json:
+def _show(finished: RunResult, output: OutputOptions) -> None:
+    if output.json:
         text = report_text(finished.report)
         write_out(with_execution(text, finished.ended_at, finished.report.reuse))
-    elif not shown.quiet:
+    elif not output.quiet:
         show_report(finished.report, OUT)
         for model, spent in finished.spent.items():
             OUT.print(f"[dim]{escape(_cost(model, spent))}[/dim]", highlight=False)

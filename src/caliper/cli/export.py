@@ -65,21 +65,21 @@ async def _put(options: ExportOptions) -> None:
     failure: CaliperError | None = None
     for run in options.runs:
         if options.server is None:
-            found = await local_results(find_run(run))
+            results = await local_results(find_run(run))
         else:
-            found = await installed_results(options.server, run)
-        step = found.step if options.step is None else options.step
-        found = replace(found, step=step, with_verdicts=options.with_verdicts)
+            results = await installed_results(options.server, run)
+        step = results.step if options.step is None else options.step
+        results = replace(results, step=step, with_verdicts=options.with_verdicts)
         for target in options.to:
             try:
-                place = await export(found, target)
+                place = await export(results, target)
             except CaliperError as error:
                 if failure is not None:
                     ERR.print(f"[bold red]Error:[/bold red] {plain(str(failure))}", soft_wrap=True)
                 failure = error
                 continue
             if not options.quiet:
-                line = f"{plain(found.report.name)}: {target.partition(':')[0]} {plain(place)}"
+                line = f"{plain(results.report.name)}: {target.partition(':')[0]} {plain(place)}"
                 OUT.print(line, soft_wrap=True, highlight=False)
     if failure is not None:
         raise failure

@@ -41,20 +41,20 @@ def try_on_replicate(runs: tuple[str, str], policy: Policy, *, json: bool) -> Ex
 
 
 def _most_errors(trial: CheckTrial) -> float:
-    found = trial.redraws
-    if found is None:
+    redraws = trial.redraws
+    if redraws is None:
         return 0.0
-    return max(found.alarms, found.alarms_at_margin, found.passes_at_margin)
+    return max(redraws.alarms, redraws.alarms_at_margin, redraws.passes_at_margin)
 
 
 def _show(trials: list[CheckTrial]) -> None:
     grid = text_table(["check"], _COLUMNS)
     for trial in trials:
-        name, found = escape(f"{trial.check.benchmark} {trial.figure}"), trial.redraws
-        if found is None:
+        name, redraws = escape(f"{trial.check.benchmark} {trial.figure}"), trial.redraws
+        if redraws is None:
             grid.add_row(f"{name} [dim]{escape(trial.reason)}[/dim]")
             continue
-        shares = (found.alarms, found.alarms_at_margin, found.passes_at_margin)
-        counts = f"{found.questions:,}", f"{found.changed:,}", f"{found.drift:.4f}"
+        shares = (redraws.alarms, redraws.alarms_at_margin, redraws.passes_at_margin)
+        counts = f"{redraws.questions:,}", f"{redraws.changed:,}", f"{redraws.drift:.4f}"
         grid.add_row(name, *counts, *(f"{share:.1%}" for share in shares))
     OUT.print(grid)

@@ -131,14 +131,14 @@ def apply_topics(options: TopicOptions, output: OutputOptions) -> int:
     """Apply topics and users of the brokers."""
     access = brokers(options.kafka)
     copies = -1 if options.replication is None else options.replication
-    known = stream_users(Path(options.users)) if options.users else []
-    old = _replaced(options.remove, [user.name for user in known])
+    users = stream_users(Path(options.users)) if options.users else []
+    old = _replaced(options.remove, [user.name for user in users])
     with audit_line("topics apply", options.kafka) as record:
         changes = kafka_topics.apply_topics(
             access, partitions=options.partitions, replication=copies
         )
-        if known:
-            changes += kafka_users.apply_stream_users(access, known)
+        if users:
+            changes += kafka_users.apply_stream_users(access, users)
         if old:
             changes += kafka_users.remove_stream_users(access, old)
         record.object = "; ".join(changes)
@@ -152,14 +152,14 @@ def apply_storage(options: StorageOptions, output: OutputOptions) -> int:
     settings = read_settings(ClientSettings, store=options.store)
     places = _places(options.checkpoints)
     folder, bucket_name = options.users, settings.store_bucket
-    known = store_users(Path(folder), bucket_name, places) if folder else []
-    old = _replaced(options.remove, [user.access_key for user in known])
+    users = store_users(Path(folder), bucket_name, places) if folder else []
+    old = _replaced(options.remove, [user.access_key for user in users])
     with name_store_errors(settings, "--store"):
         access = store_access(settings)
         with audit_line("storage apply", bucket_name) as record:
             changes = bucket.apply_storage(access)
-            if known:
-                changes += minio_users.apply_store_users(access, known)
+            if users:
+                changes += minio_users.apply_store_users(access, users)
             if old:
                 changes += minio_users.remove_store_users(access, old)
             record.object = "; ".join(changes)

@@ -91,7 +91,7 @@ def _group() -> None:
 
 
 @dataclass(frozen=True, slots=True)
-class _Judged:
+class _JudgedRun:
     """A run with its questions and captions."""
 
     run: str
@@ -120,9 +120,11 @@ def export(
         for place, directory in enumerate(directories)
     ]
     doubts = _doubts(judged[0].questions, [other.questions for other in judged[1:]])
-    drawn = _drawn(judged[0], doubts, most, random)
+    probabilities = _probabilities(judged[0], doubts, most, random)
     url = _embedded(media_of(directories[0])) if embed_media else _url_below(media_prefix)
-    tasks = [_task(judged[0], name, url, (doubts[name], drawn[name])) for name in drawn]
+    tasks = [
+        _task(judged[0], name, url, (doubts[name], probabilities[name])) for name in probabilities
+    ]
     files = label_studio_files(tasks)
     for name, text in files.items():
         write_text(out / name, text)
@@ -142,11 +144,11 @@ def export(
 app.command("estimate")(estimate)
 
 
-async def _judged(directory: RunDirectory, *, to_sample: bool) -> _Judged:
+async def _judged(directory: RunDirectory, *, to_sample: bool) -> _JudgedRun:
     run = await directory.stored_run.open()
     if to_sample:
         sampled_coverages(run)
-    return _Judged(run.run, await judged_questions(run), await directory.captions(run))
+    return _JudgedRun(run.run, await judged_questions(run), await directory.captions(run))
 
 
 def _doubts(questions: Questions, others: Sequence[Questions]) -> dict[str, tuple[Doubt, ...]]:
@@ -156,8 +158,8 @@ def _doubts(questions: Questions, others: Sequence[Questions]) -> dict[str, tupl
     }
 
 
-def _drawn(
-    judged: _Judged, doubts: Mapping[str, tuple[Doubt, ...]], most: int, random: int | None
+def _probabilities(
+    judged: _JudgedRun, doubts: Mapping[str, tuple[Doubt, ...]], most: int, random: int | None
 ) -> Mapping[str, float | None]:
     """The probability of each chosen question, in the order of the tasks."""
     if not doubts:
@@ -174,13 +176,13 @@ def _drawn(
 
 
 def _task(
-    judged: _Judged, name: str, url: _Url, drawn: tuple[tuple[Doubt, ...], float | None]
+    judged: _JudgedRun, name: str, url: _Url, selection: tuple[tuple[Doubt, ...], float | None]
 ) -> LabelTask:
     question = judged.questions[name]
     row = question.first
     urls = tuple(url(row.benchmark, path) for path in row.media)
     caption = judged.captions.get(row.benchmark, {}).get(row.sample, "")
-    return LabelTask(question, caption, judged.run, _kind(row.media, urls), urls, *drawn)
+    return LabelTask(question, caption, judged.run, _kind(row.media, urls), urls, *selection)
 
 
 def _kind(media: Sequence[str], urls: Sequence[str]) -> str:

@@ -106,51 +106,51 @@ def read_studio_labels(paths: Sequence[Path], runs: Mapping[str, Questions]) -> 
     question, a verdict that has changed since, a label that the question cannot have, and a second
     label of a person for a question.
     """
-    found = StudioLabels()
+    studio = StudioLabels()
     for path in paths:
         count = 0
-        for given in person_labels(path, LABEL):
-            question, name = _asked(given, runs), given.text("question_id")
-            labels = found.people.setdefault(given.person, {})
+        for label in person_labels(path, LABEL):
+            question, name = _question(label, runs), label.text("question_id")
+            labels = studio.people.setdefault(label.person, {})
             if (name, 0) in labels:
-                raise given.error(LABEL, f"{given.person} labelled the question twice")
-            labels[name, 0] = _label_of_choice(given, question)
-            probability = _probability(given)
-            if found.probability.setdefault(name, probability) != probability:
-                raise given.error("probability", "a file before has another sample of it")
-            if given.data.get("doubts"):
-                found.doubtful.add(name)
+                raise label.error(LABEL, f"{label.person} labelled the question twice")
+            labels[name, 0] = _label_of_choice(label, question)
+            probability = _probability(label)
+            if studio.probability.setdefault(name, probability) != probability:
+                raise label.error("probability", "a file before has another sample of it")
+            if label.data.get("doubts"):
+                studio.doubtful.add(name)
             count += 1
         if not count:
             raise InvalidInput("no labels", file=str(path))
-    return found
+    return studio
 
 
-def _asked(given: PersonLabel, runs: Mapping[str, Questions]) -> QuestionVerdicts:
+def _question(label: PersonLabel, runs: Mapping[str, Questions]) -> QuestionVerdicts:
     """The question of a task, as it is in its run."""
-    run = given.text("run")
+    run = label.text("run")
     if run not in runs:
-        raise given.error("run", f"a verdict of run {run:.40}, not of {', '.join(runs)}")
-    question = runs[run].get(given.text("question_id"))
-    if question is None or question.first.question != given.text("question"):
-        raise given.error("question", "no such question with a verdict in the run")
-    if question.word != given.text("verdict"):
+        raise label.error("run", f"a verdict of run {run:.40}, not of {', '.join(runs)}")
+    question = runs[run].get(label.text("question_id"))
+    if question is None or question.first.question != label.text("question"):
+        raise label.error("question", "no such question with a verdict in the run")
+    if question.word != label.text("verdict"):
         message = f"the verdict has changed since to {question.word!r}: export the run again"
-        raise given.error("verdict", message)
+        raise label.error("verdict", message)
     return question
 
 
-def _label_of_choice(given: PersonLabel, question: QuestionVerdicts) -> str | None:
-    if given.choice is not None and given.choice not in question.words:
+def _label_of_choice(label: PersonLabel, question: QuestionVerdicts) -> str | None:
+    if label.choice is not None and label.choice not in question.words:
         words = ", ".join(question.words)
-        raise given.error(LABEL, f"the question has no {given.choice!r:.40}; it can have: {words}")
-    return label_of(None if given.choice is None else question.words[given.choice])
+        raise label.error(LABEL, f"the question has no {label.choice!r:.40}; it can have: {words}")
+    return label_of(None if label.choice is None else question.words[label.choice])
 
 
-def _probability(given: PersonLabel) -> float | None:
-    value = given.data.get("probability")
+def _probability(label: PersonLabel) -> float | None:
+    value = label.data.get("probability")
     if value is None:
         return None
     if not isinstance(value, int | float) or isinstance(value, bool) or not 0 < value <= 1:
-        raise given.error("probability", f"expected a number above 0, at most 1: {value!r:.40}")
+        raise label.error("probability", f"expected a number above 0, at most 1: {value!r:.40}")
     return float(value)

@@ -46,9 +46,9 @@ class SharedOptions:
         """The values of RunConfig that were given."""
         benchmark_options = {"settings", "preparation", "caption_tokens", "repeats"}
         return {
-            name: given
+            name: value
             for name in (field.name for field in fields(self))
-            if name not in benchmark_options and (given := getattr(self, name)) is not None
+            if name not in benchmark_options and (value := getattr(self, name)) is not None
         }
 
 
@@ -61,21 +61,21 @@ class ConfigOption:
 
 def part_of(name: str) -> type:
     """Create a dataclass of the options that one benchmark declares."""
-    chosen = benchmark(name)
+    definition = benchmark(name)
     options: list[tuple[str, Any, Any]] = [
         ("captions", flags.Captions, None),
         ("captioner", flags.CaptionerSpec, None),
         ("prompt", flags.Prompt, None),
     ]
-    if "taxonomy" in chosen.caption_prompts:
+    if "taxonomy" in definition.caption_prompts:
         options.append(("taxonomy", flags.TaxonomyFile, None))
-    answerer = flags.Judge if chosen.role == "judge" else flags.Reader
-    options.append((chosen.role, answerer, None))
-    if chosen.needs_language:
+    answerer = flags.Judge if definition.role == "judge" else flags.Reader
+    options.append((definition.role, answerer, None))
+    if definition.needs_language:
         options += [("tagger", flags.Tagger, "rules"), ("embedder", flags.EmbedderSpec, "ngram")]
     options.append(("media", flags.MediaRoot, None))
-    if chosen.qa_replies is not None:
-        questions = flags.Qa if chosen.qa_data is not None else flags.QaOnImage
+    if definition.qa_replies is not None:
+        questions = flags.Qa if definition.qa_data is not None else flags.QaOnImage
         options += [("qa", questions, None), ("qa_replies", flags.QaReplies, None)]
     return make_dataclass("Part", [("data", flags.Data), *options], frozen=True, slots=True)
 
@@ -138,8 +138,8 @@ def from_flags(name: str, part: Any, shared: SharedOptions) -> RunConfig:
     values["set"] = split_settings(shared.settings or (), (name,))[name]
     values["preparation"] = _pairs(shared.preparation or (), "--preparation")
     for key in ("repeats", "caption_tokens"):
-        if (given := getattr(shared, key)) is not None:
-            values[key] = given
+        if (value := getattr(shared, key)) is not None:
+            values[key] = value
     values = {"benchmarks": {name: values}, **shared.run_values()}
     return check_config(values, file="command line", typed=True)
 

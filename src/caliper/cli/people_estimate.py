@@ -51,11 +51,11 @@ _SCALED = ("value", "these", "like_these", "judge", "people")
 
 
 @dataclass(frozen=True, slots=True)
-class _Found:
+class _LabelEstimate:
     """Figures by benchmark, the labels that they are from, and how much the judge has judged."""
 
     figures: Mapping[str, list[PeopleFigure]]
-    given: StudioLabels
+    labels: StudioLabels
     coverages: Mapping[str, Coverage]
 
 
@@ -66,67 +66,69 @@ def estimate(run: Run, labels: Exports, width: Width = None, json: Json = False)
     verdicts narrow the interval, at 95%. Exit code 3: too few labels for any figure.
     """
     directory = find_run(run)
-    found = asyncio.run(_estimate(directory, labels, width))
+    result = asyncio.run(_estimate(directory, labels, width))
     if json:
-        write_json(_as_json(directory, found))
+        write_json(_as_json(directory, result))
     else:
-        _show(found, width)
-    conclusive = any(figure.estimate for figures in found.figures.values() for figure in figures)
+        _show(result, width)
+    conclusive = any(figure.estimate for figures in result.figures.values() for figure in figures)
     return Exit.DONE if conclusive else Exit.INCONCLUSIVE
 
 
-async def _estimate(directory: RunDirectory, labels: Sequence[Path], width: float | None) -> _Found:
+async def _estimate(
+    directory: RunDirectory, exports: Sequence[Path], width: float | None
+) -> _LabelEstimate:
     run = await directory.stored_run.open()
     coverages = sampled_coverages(run)
     questions = await judged_questions(run)
-    given = read_studio_labels(labels, {run.run: questions})
-    truth = _truth(given, questions)
+    labels = read_studio_labels(exports, {run.run: questions})
+    truth = _truth(labels, questions)
     totals = await tallies(run.spec, run.plan, run.ledger)
-    found = {}
+    figures = {}
     for name in dict.fromkeys(questions[one].first.benchmark for one in truth.scores):
         layout = benchmark(name).report(totals[name], run.spec.benchmark(name).settings)
         some = [one for one in questions.values() if one.first.benchmark == name]
-        found[name] = figures_by_people(some, truth, layout, totals[name], width)
-    return _Found(found, given, {name: coverages[name] for name in found})
+        figures[name] = figures_by_people(some, truth, layout, totals[name], width)
+    return _LabelEstimate(figures, labels, {name: coverages[name] for name in figures})
 
 
-def _truth(given: StudioLabels, questions: Questions) -> PeopleTruth:
+def _truth(labels: StudioLabels, questions: Questions) -> PeopleTruth:
     scores: dict[str, list[float]] = {}
-    for labels in given.people.values():
-        for (name, _), label in labels.items():
+    for person_labels in labels.people.values():
+        for (name, _), label in person_labels.items():
             # A label is rounded, its score is not.
             possible = questions[name].words.values()
             scores.setdefault(name, []).extend(one for one in possible if label_of(one) == label)
     return PeopleTruth(
-        {name: some for name, some in scores.items() if some}, _probabilities(given, questions)
+        {name: some for name, some in scores.items() if some}, _probabilities(labels, questions)
     )
 
 
-def _probabilities(given: StudioLabels, questions: Questions) -> dict[str, float]:
+def _probabilities(labels: StudioLabels, questions: Questions) -> dict[str, float]:
     """With what probability each question was drawn. Of several samples of a run, the largest holds
     the others: its probability is that of every question as doubtful of a task or domain.
     """
     largest: dict[tuple[str, str, bool], float] = {}
     groups = {}
-    for name, share in given.probability.items():
+    for name, share in labels.probability.items():
         if share is None:
             raise InvalidInput(
                 "labels of tasks that were chosen by doubt, not drawn: export with --random",
                 field="--labels",
             )
         row = questions[name].first
-        group = groups[name] = row.benchmark, row.dimension, name in given.doubtful
+        group = groups[name] = row.benchmark, row.dimension, name in labels.doubtful
         largest[group] = max(share, largest.get(group, 0.0))
     return {name: largest[group] for name, group in groups.items()}
 
 
-def _as_json(directory: RunDirectory, found: _Found) -> dict[str, Any]:
-    given, coverages = found.given, found.coverages
+def _as_json(directory: RunDirectory, estimate: _LabelEstimate) -> dict[str, Any]:
+    labels, coverages = estimate.labels, estimate.coverages
     return {
         "run": directory.read_spec().run_id,
-        "people": len(given.people),
-        "labels": given.count(skipped=False),
-        "skipped": given.count(skipped=True),
+        "people": len(labels.people),
+        "labels": labels.count(skipped=False),
+        "skipped": labels.count(skipped=True),
         "undrawn": {name: one.undrawn for name, one in coverages.items() if one.undrawn},
         "benchmarks": {
             name: {
@@ -137,33 +139,33 @@ def _as_json(directory: RunDirectory, found: _Found) -> dict[str, Any]:
                 )
                 for figure in figures
             }
-            for name, figures in found.figures.items()
+            for name, figures in estimate.figures.items()
         },
     }
 
 
-def _scaled(found: PeopleEstimate, scale: float) -> dict[str, Any]:
-    values = asdict(found)
+def _scaled(estimate: PeopleEstimate, scale: float) -> dict[str, Any]:
+    values = asdict(estimate)
     for name in _SCALED:
         value = values[name]
         values[name] = value * scale if isinstance(value, float) else [x * scale for x in value]
     return values
 
 
-def _show(found: _Found, width: float | None) -> None:
-    given = found.given
+def _show(estimate: _LabelEstimate, width: float | None) -> None:
+    labels = estimate.labels
     more = () if width is None else (f"for {width:g}",)
     heads = ("labels", "judge", "estimate", "these questions", "like these", *more)
-    for name, figures in found.figures.items():
+    for name, figures in estimate.figures.items():
         grid = text_table(["figure"], heads, name, no_wrap=True)
         for figure in figures:
             grid.add_row(escape(".".join(figure.path)), *_cells(figure, width))
         OUT.print(grid)
-        if part := in_part(found.coverages[name]):
+        if part := in_part(estimate.coverages[name]):
             OUT.print(f"{escape(name)}: {part}; these questions are the judged ones.")
     OUT.print(
-        f"People: {len(given.people):,}; labels: {given.count(skipped=False):,}; skipped: "
-        f"{given.count(skipped=True):,}. Intervals at 95%; {LEAST_LABELS} labels per task."
+        f"People: {len(labels.people):,}; labels: {labels.count(skipped=False):,}; skipped: "
+        f"{labels.count(skipped=True):,}. Intervals at 95%; {LEAST_LABELS} labels per task."
     )
 
 

@@ -23,9 +23,9 @@ from caliper.wiring.clock import SystemClock
 from caliper.wiring.settings import access
 
 
-def _plan(config: RunConfig, shown: OutputOptions) -> int:
-    run, directory, estimates = asyncio.run(_estimates(config, shown))
-    if shown.json:
+def _plan(config: RunConfig, output: OutputOptions) -> int:
+    run, directory, estimates = asyncio.run(_estimates(config, output))
+    if output.json:
         values = {
             "run": run,
             "directory": directory,
@@ -33,7 +33,7 @@ def _plan(config: RunConfig, shown: OutputOptions) -> int:
         }
         write_json(values)
         return Exit.DONE
-    if shown.quiet:
+    if output.quiet:
         return Exit.DONE
     OUT.print(f"run [bold]{run}[/bold] in {escape(directory)}", highlight=False, soft_wrap=True)
     OUT.print(_table(estimates))
@@ -41,13 +41,13 @@ def _plan(config: RunConfig, shown: OutputOptions) -> int:
 
 
 async def _estimates(
-    config: RunConfig, shown: OutputOptions
+    config: RunConfig, output: OutputOptions
 ) -> tuple[str, str, list[BenchmarkEstimate]]:
     async with prepare(
         config, access(config.concurrency, config.named_specs), SystemClock()
     ) as prepared:
-        show_gaps(config, prepared.spec, shown)
-        show_notes(prepared.notes, shown)
+        show_gaps(config, prepared.spec, output)
+        show_notes(prepared.notes, output)
         directory = run_directory(prepared).path
         estimates = [one async for one in estimate(prepared)]
         return prepared.spec.run_id, str(directory), estimates

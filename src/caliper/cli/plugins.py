@@ -24,19 +24,19 @@ def plugins(json: Json = False) -> int:
     Exit code 1: one cannot be used.
     """
     groups = (registry.PLUGINS, BACKENDS, DATASETS, SINKS)
-    found = [declaration for group in groups for declaration in group.declarations()]
+    declarations = [declaration for group in groups for declaration in group.declarations()]
     if json:
-        write_json([asdict(each) for each in found])
-    elif found:
-        OUT.print(_table(found))
+        write_json([asdict(each) for each in declarations])
+    elif declarations:
+        OUT.print(_table(declarations))
     else:
         OUT.print("No package adds a plug-in.")
-    return Exit.NO if any(each.problem for each in found) else Exit.DONE
+    return Exit.NO if any(each.problem for each in declarations) else Exit.DONE
 
 
-def _table(found: Sequence[Declaration]) -> Table:
+def _table(declarations: Sequence[Declaration]) -> Table:
     table = text_table(["group", "name", "package", "version", "declared in", "state"])
-    for each in found:
+    for each in declarations:
         cells = (each.group, each.name, each.package, each.version, each.place)
         state = f"[red]{plain(each.problem)}[/red]" if each.problem else "ok"
         table.add_row(*map(plain, cells), state)

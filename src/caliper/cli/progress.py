@@ -154,7 +154,7 @@ class ProgressWatcher(WarningWatcher, ProgressCounter):
             MofNCompleteColumn(),
             _Rate(),
             TimeRemainingColumn(),
-            TextColumn("[dim]{task.fields[told]}"),
+            TextColumn("[dim]{task.fields[summary]}"),
             console=ERR,
         )
 
@@ -171,7 +171,7 @@ class ProgressWatcher(WarningWatcher, ProgressCounter):
         self._progress.stop()
 
     def begin(self, stage: str, total: int) -> None:
-        self._bars[stage] = self._progress.add_task(stage, total=total, told="")
+        self._bars[stage] = self._progress.add_task(stage, total=total, summary="")
 
     def advance(self, stage: str, count: int) -> None:
         self._progress.advance(self._bars[stage], count)
@@ -179,7 +179,7 @@ class ProgressWatcher(WarningWatcher, ProgressCounter):
     def on_verdicts(self, job: ExamineJob, verdicts: Verdicts) -> None:
         running = self._running[job.benchmark]
         running.add(job, verdicts)
-        self._progress.update(self._bars[job.benchmark], told=running.summary)
+        self._progress.update(self._bars[job.benchmark], summary=running.summary)
         super().on_verdicts(job, verdicts)
 
 

@@ -18,16 +18,16 @@ def quota(server: Server, json: Json = False) -> int:
 
     Days are in UTC. Only what has a limit is counted.
     """
-    found = asyncio.run(ask_gateway(server, lambda gateway: gateway.quotas()))
+    quotas = asyncio.run(ask_gateway(server, lambda gateway: gateway.quotas()))
     if json:
-        write_json([fields_of(each) for each in found])
+        write_json([fields_of(each) for each in quotas])
         return Exit.DONE
-    if not found:
+    if not quotas:
         OUT.print("No quotas.")
         return Exit.DONE
     table = text_table(["team", "quota"], ["used", "limit"])
     table.add_column("frees", overflow="fold")
-    for each in found:
+    for each in quotas:
         name = each.name.replace("_", " ")
         table.add_row(each.team, name, f"{each.used:,}", f"{each.limit:,}", each.frees)
     OUT.print(table)

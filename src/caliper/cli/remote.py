@@ -106,11 +106,11 @@ async def _write(gateway: RemoteGateway, run: str, folder: Path) -> None:
         await asyncio.to_thread(write_atomically, folder / file, data)
 
 
-async def watch_run(gateway: RemoteGateway, run: str, shown: OutputOptions) -> Evaluation:
+async def watch_run(gateway: RemoteGateway, run: str, output: OutputOptions) -> Evaluation:
     """Print every change until the run has ended. Raises what `RemoteGateway.watch` raises."""
     last = await gateway.get(run)
     async for change in gateway.watch(run, _INTERVAL):
-        if not (shown.quiet or shown.json):
+        if not (output.quiet or output.json):
             OUT.print(run_line(change), soft_wrap=True, highlight=False)
         last = change
     return last
@@ -126,18 +126,18 @@ def run_line(evaluation: Evaluation) -> str:
         headline = part.estimates.get(part.headline)
         value = number(headline.value) if headline and headline.value is not None else "-"
         progress = f"{answered}/{part.coverage.planned}"
-        known = "; ".join(filter(None, (progress, plain(remarks(part)))))
-        parts.append(f"{part.title} {value} ({known})")
+        details = "; ".join(filter(None, (progress, plain(remarks(part)))))
+        parts.append(f"{part.title} {value} ({details})")
     return "  ".join(
         [*parts, f"[red]{plain(evaluation.error)}[/red]"] if evaluation.error else parts
     )
 
 
-def _show_failure(evaluation: Evaluation, shown: OutputOptions) -> None:
+def _show_failure(evaluation: Evaluation, output: OutputOptions) -> None:
     """Print why a run failed, in every output mode; in quiet mode also that it is not complete."""
     if evaluation.state is RunState.FAILED:
         ERR.print(f"[red]The run failed: {plain(evaluation.error)}[/red]", soft_wrap=True)
-    elif evaluation.state not in WHOLE_STATES and shown.quiet and not shown.json:
+    elif evaluation.state not in WHOLE_STATES and output.quiet and not output.json:
         write_reason(f"Run {evaluation.spec.run_id} is {evaluation.state}, not complete.")
 
 
@@ -158,9 +158,9 @@ def _code(evaluation: Evaluation) -> Exit:
 
 def watch(run: Run, server: Server, json: Json = False, quiet: Quiet = False) -> int:
     """Watch a run of an installation until it ends. Exit code 1 if it is not complete."""
-    shown = OutputOptions(json=json, quiet=quiet)
-    ended = asyncio.run(ask_gateway(server, lambda gateway: watch_run(gateway, run, shown)))
-    _show_failure(ended, shown)
+    output = OutputOptions(json=json, quiet=quiet)
+    ended = asyncio.run(ask_gateway(server, lambda gateway: watch_run(gateway, run, output)))
+    _show_failure(ended, output)
     if json:
         write_json(as_json(ended))
     return _code(ended)

@@ -54,8 +54,8 @@ def show_headlines(report: Report, console: Console) -> None:
 
 def _headline(part: BenchmarkReport) -> str:
     value = format_estimate(part.estimates.get(part.headline))
-    found = remarks(part)
-    remark = f" [yellow]{escape(found)}[/yellow]" if found else ""
+    text = remarks(part)
+    remark = f" [yellow]{escape(text)}[/yellow]" if text else ""
     return f"[bold]{value}[/bold] {' '.join(part.headline)}{remark}"
 
 

@@ -66,12 +66,12 @@ def events(
         raise InvalidInput("not with --server: its service delivers", field="--replay")
     if replay:
         return _replay(suite, replay, kafka, json=json)
-    told = asyncio.run(_records(suite, server))
+    records = asyncio.run(_records(suite, server))
     if json:
-        write_json([record.to_json() for record in told])
+        write_json([record.to_json() for record in records])
         return Exit.DONE
     table = text_table(("event", "time", "what", "deliveries"))
-    for record in told:
+    for record in records:
         notice = record.notice
         ends = "; ".join(f"{name} {_about(each)}" for name, each in record.deliveries.items())
         table.add_row(notice.id, notice.time[:19], plain(notice.headline), plain(ends))

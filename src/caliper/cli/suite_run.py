@@ -53,9 +53,9 @@ class SuiteRunOptions:
 def run(options: SuiteRunOptions, sources: SourceOptions) -> int:
     """Evaluate the checkpoints of suites to the end of them, or of time."""
     decided: set[EntryState] = set()
-    shown = _Events(decided, json=options.json)
+    printer = _Events(decided, json=options.json)
     with asyncio.Runner(loop_factory=uvloop.new_event_loop) as runner:
-        runner.run(_run(options, sources, shown))
+        runner.run(_run(options, sources, printer))
     return _code(decided)
 
 
@@ -67,7 +67,7 @@ failed, 3 if one is inconclusive, 4 if one waits for an endpoint or a budget.
 app.command("run")(command_taking(run, SuiteRunOptions, SourceOptions, help_text=_RUN_HELP))
 
 
-async def _run(options: SuiteRunOptions, sources: SourceOptions, shown: _Events) -> None:
+async def _run(options: SuiteRunOptions, sources: SourceOptions, printer: _Events) -> None:
     task = asyncio.current_task()
     assert task is not None  # noqa: S101 - a coroutine that runs has a task
     asyncio.get_running_loop().add_signal_handler(signal.SIGTERM, task.cancel)
@@ -92,7 +92,7 @@ async def _run(options: SuiteRunOptions, sources: SourceOptions, shown: _Events)
         await latest.read(registry(), names)
 
         def on_event(event: SuiteEvent) -> None:
-            shown(event)
+            printer(event)
             outbox.wake()
             latest.on_event(event)
 

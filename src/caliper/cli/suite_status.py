@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from caliper.adapters.remote.suites import RemoteSuites
     from caliper.pipeline.suites.administration import Administration
 
-_SHOWN = 5
+_MOST_WAITING = 5
 
 
 async def suite_status(
@@ -40,7 +40,7 @@ async def suite_status(
     ended = [entry for entry in entries if not entry.is_open]
     last = max(ended, key=lambda entry: entry.since, default=None)
     running = (each for each in entries if each.state is EntryState.EVALUATING)
-    progress, told = await book.progress(suite.name), await book.notices(suite.name)
+    progress, records = await book.progress(suite.name), await book.notices(suite.name)
     slot = slots.get(plan.place) if plan else None
     # Of the suite's slot, and of the server's.
     queue = [label for each in slots.values() for label in each["queue"]]
@@ -57,7 +57,7 @@ async def suite_status(
         "last": "" if last is None else f"{last.checkpoint.name} {last.state}",
         "month": _month(suite, await book.account(suite.name), entries),
         "alarms": _alarms(suite, entries),
-        "undelivered": sum(bool(record.undelivered(targets)) for record in told),
+        "undelivered": sum(bool(record.undelivered(targets)) for record in records),
     }
 
 
@@ -96,19 +96,19 @@ def under_way(
     """What waits, what is evaluated since when and how far, and what is stuck. `queue` are the
     suites and checkpoints that wait for a slot.
     """
-    known = {each.revision: each for each in progress}
+    by_revision = {each.revision: each for each in progress}
     running, waiting, stuck = [], [], []
     for entry in entries:
         label = entry.checkpoint.label
         if entry.state is EntryState.EVALUATING:
             revision, since = entry.checkpoint.revision, entry.claimed or entry.since
-            told = known.get(revision, EntryProgress(revision))
-            phase = "waiting for a slot" if f"{entry.suite} {label}" in queue else told.phase
-            about = {"seen": told.seen, "done": told.done, "whole": told.whole, "phase": phase}
-            running.append({"checkpoint": label, "since": since, **about})
-            if told.is_stuck:
-                seen = (told.seen or since)[:19]
-                stuck.append(f"{label}: no loop has evaluated it since {seen} UTC")
+            evaluation = by_revision.get(revision, EntryProgress(revision))
+            phase = "waiting for a slot" if f"{entry.suite} {label}" in queue else evaluation.phase
+            about = {"seen": evaluation.seen, "done": evaluation.done, "whole": evaluation.whole}
+            running.append({"checkpoint": label, "since": since, **about, "phase": phase})
+            if evaluation.is_stuck:
+                last_seen = (evaluation.seen or since)[:19]
+                stuck.append(f"{label}: no loop has evaluated it since {last_seen} UTC")
         elif entry.is_open:
             about = {"state": entry.state, "since": entry.since, "reason": entry.reason}
             waiting.append({"checkpoint": label, **about})
@@ -122,8 +122,8 @@ def status_lines(status: Mapping[str, Any]) -> Iterator[str]:
         minutes = (now - datetime.fromisoformat(each["since"])).total_seconds() / 60
         yield f"{name}: evaluating {each['checkpoint']} for {minutes:,.0f} min{_how_far(each)}"
     if waiting := status["waiting"]:
-        labels = (f"{each['checkpoint']}{_why(each)}" for each in waiting[:_SHOWN])
-        more = len(waiting) - _SHOWN
+        labels = (f"{each['checkpoint']}{_why(each)}" for each in waiting[:_MOST_WAITING])
+        more = len(waiting) - _MOST_WAITING
         yield f"{name}: waiting {', '.join(labels)}" + (f" and {more:,} more" if more > 0 else "")
     for text in status["stuck"]:
         yield f"{name}: stuck {text}"
@@ -149,11 +149,11 @@ def budget_lines(status: Mapping[str, Any]) -> Iterator[str]:
             for kind, limit in month["limit"].items()
         )
         estimate = describe_cost(month["estimate"], month["limit"])
-        told = f"{name}: {', '.join(used)} used in {month['month']}"
-        told += f" by {month['checkpoints']} checkpoints"
+        line = f"{name}: {', '.join(used)} used in {month['month']}"
+        line += f" by {month['checkpoints']} checkpoints"
         if any(month["reserved"].values()):
-            told += f", {describe_cost(month['reserved'], month['limit'])} of it reserved"
-        yield f"{told}; one more takes about {estimate}"
+            line += f", {describe_cost(month['reserved'], month['limit'])} of it reserved"
+        yield f"{line}; one more takes about {estimate}"
     if alarms:
-        told = f"{name}: {alarms['regressed']} regressed in {alarms['compared']} comparisons"
-        yield f"{told}; by chance at most {alarms['expected']:.2g}, were none worse than the margin"
+        line = f"{name}: {alarms['regressed']} regressed in {alarms['compared']} comparisons"
+        yield f"{line}; by chance at most {alarms['expected']:.2g}, were none worse than the margin"

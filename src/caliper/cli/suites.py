@@ -177,25 +177,25 @@ def _change(name: str, cause: SuiteCause, server: str | None, *, json: bool) -> 
 @app.command("status")
 def status(name: SomeName = "", server: InstalledServer = None, json: Json = False) -> int:
     """Show what waits, is evaluated, was decided, and what it cost."""
-    shown = asyncio.run(_status(name, server))
+    statuses = asyncio.run(_status(name, server))
     if json:
-        write_json(shown)
+        write_json(statuses)
         return Exit.DONE
     columns = ("suite", "state", "version", "checkpoints", "calls", "tokens", "saved", "reused")
     table = text_table((*columns, "last", "untold"))
-    for each in shown:
+    for each in statuses:
         counts = ", ".join(f"{count} {state}" for state, count in each["checkpoints"].items())
         costs = tuple(f"{each[name]:,}" for name in ("calls", "tokens", "saved", "reused"))
         ends = (plain(each["last"]), str(each["undelivered"] or ""))
         table.add_row(each["suite"], each["state"], each["version"], counts, *costs, *ends)
     OUT.print(table)
-    for line in (line for each in shown for line in status_lines(each)):
+    for line in (line for each in statuses for line in status_lines(each)):
         OUT.print(plain(line), soft_wrap=True, highlight=False)
-    for slot in {each["slot"]["name"]: each["slot"] for each in shown if each["slot"]}.values():
+    for slot in {each["slot"]["name"]: each["slot"] for each in statuses if each["slot"]}.values():
         queue = "".join(f"; then {label}" for label in slot["queue"])
         line = f"slot {slot['name']}: {slot['served'] or 'free'}{queue}"
         OUT.print(plain(line), soft_wrap=True, highlight=False)
-    for line in (line for each in shown for line in budget_lines(each)):
+    for line in (line for each in statuses for line in budget_lines(each)):
         OUT.print(plain(line), soft_wrap=True, highlight=False)
     return Exit.DONE
 

@@ -91,9 +91,9 @@ def _check(path: Path, name: str | None, *, quiet: bool) -> _Content:
 
 def _named(path: Path, pinned: str, name: str | None) -> _Content:
     """Check the data in the local copy of a dataset that was named."""
-    for chosen in benchmark_names() if name is None else (name,):
-        if found := data_place(chosen, path, copied=True):
-            return _data(found, chosen)
+    for candidate in benchmark_names() if name is None else (name,):
+        if place := data_place(candidate, path, copied=True):
+            return _data(place, candidate)
     raise InvalidInput("no data in a known layout (docs/data.md)", file=pinned)
 
 
@@ -144,9 +144,9 @@ def _looks_like(path: Path, first: Any, names: Iterable[str]) -> tuple[str, str]
 
 
 def _data(path: Path, name: str, settings: Mapping[str, str] = MappingProxyType({})) -> _Content:
-    chosen = benchmark(name)
+    definition = benchmark(name)
     request = PlanRequest(settings=resolve_settings(name, settings))
-    items = list(chosen.plan(DatasetFiles(path).rows(chosen.data), request))
+    items = list(definition.plan(DatasetFiles(path).rows(definition.data), request))
     questions = sum(item.size for item in items)
     problems = tuple(
         f"{item.key}: {question.note or question.unscored}"
@@ -158,12 +158,12 @@ def _data(path: Path, name: str, settings: Mapping[str, str] = MappingProxyType(
 
 
 def _captions(path: Path, name: str) -> _Content:
-    found = find_captions(name, path)
+    captions = find_captions(name, path)
     problems = tuple(
         f"{next(iter(row.names.values()))}: "
         f"{'null, which is no caption' if row.text is None else 'blank'}"
-        for row in found.rows
+        for row in captions.rows
         if not (row.text or "").strip()
     )
-    summary = f"{name} captions: {len(found.rows):,} ({found.kind})"
+    summary = f"{name} captions: {len(captions.rows):,} ({captions.kind})"
     return _Content("captions", summary, problems)

@@ -26,21 +26,21 @@ class CaptionTable(Protocol):
     def __getitem__(self, name: Any, /) -> Any: ...
 
 
-def caption_places(given: Any, names: tuple[str, ...], folder: Path) -> dict[str, Path]:
+def caption_places(captions: Any, names: tuple[str, ...], folder: Path) -> dict[str, Path]:
     """The path of the captions of each benchmark of `names`. What is in memory is written below
     `folder`, in a place of its own.
 
     Raises InvalidInput for anything else than captions, and if a benchmark has none.
     """
-    if isinstance(given, str | PathLike):
-        return dict.fromkeys(names, Path(fspath(given)))
-    if isinstance(given, Mapping):
-        texts = _by_benchmark(given, names)
+    if isinstance(captions, str | PathLike):
+        return dict.fromkeys(names, Path(fspath(captions)))
+    if isinstance(captions, Mapping):
+        texts = _by_benchmark(captions, names)
         return {name: _save(name, texts[name], folder) for name in names}
-    if getattr(given, "columns", None) is not None:
-        return dict.fromkeys(names, _save_table(given, folder))
+    if getattr(captions, "columns", None) is not None:
+        return dict.fromkeys(names, _save_table(captions, folder))
     raise InvalidInput(
-        f"expected a mapping, a data frame, a path or a function, found {type(given).__name__}",
+        f"expected a mapping, a data frame, a path or a function, found {type(captions).__name__}",
         field="captions",
     )
 
@@ -54,12 +54,12 @@ def _save(name: str, texts: Texts, folder: Path) -> Path:
 def _save_table(frame: CaptionTable, folder: Path) -> Path:
     """Write the columns that may be read as JSON Lines."""
     names = getattr(frame, "column_names", None) or [str(name) for name in frame.columns]
-    known = [name for name in names if name in COLUMNS]
-    if not known:
+    columns = [name for name in names if name in COLUMNS]
+    if not columns:
         message = f"expected the columns sample and caption, found {', '.join(names)}"
         raise InvalidInput(message, field="captions")
-    rows = zip(*(_list(frame[name]) for name in known), strict=True)
-    lines = (json.dumps(dict(zip(known, row, strict=True)), default=str) for row in rows)
+    rows = zip(*(_list(frame[name]) for name in columns), strict=True)
+    lines = (json.dumps(dict(zip(columns, row, strict=True)), default=str) for row in rows)
     text = "".join(f"{line}\n" for line in lines)
     return write_text(folder / f"captions-{text_digest(text)[:16]}.jsonl", text)
 
@@ -73,17 +73,17 @@ def _list(column: Any) -> list[Any]:
     return [None if _is_missing(value) else value for value in column]
 
 
-def _by_benchmark(given: Mapping[Any, Any], names: tuple[str, ...]) -> dict[str, Texts]:
-    if given and all(isinstance(value, Mapping) for value in given.values()):
-        if unknown := [key for key in given if key not in names]:
+def _by_benchmark(captions: Mapping[Any, Any], names: tuple[str, ...]) -> dict[str, Texts]:
+    if captions and all(isinstance(value, Mapping) for value in captions.values()):
+        if unknown := [key for key in captions if key not in names]:
             raise InvalidInput(f"captions of {unknown[0]}, which is not evaluated")
-        return {name: _texts(given.get(name, {})) for name in names}
-    return dict.fromkeys(names, _texts(given))
+        return {name: _texts(captions.get(name, {})) for name in names}
+    return dict.fromkeys(names, _texts(captions))
 
 
-def _texts(given: Mapping[Any, Any]) -> dict[str, str]:
+def _texts(captions: Mapping[Any, Any]) -> dict[str, str]:
     texts: dict[str, str] = {}
-    for key, value in given.items():
+    for key, value in captions.items():
         sample = str(key)
         if sample in texts:
             raise InvalidInput("it has two captions", field=sample)

@@ -267,10 +267,10 @@ def _name_of(run: Runs) -> str:
     return path_of(run, "run")
 
 
-def _policy(given: Paths | Mapping[str, Any]) -> Policy:
-    if isinstance(given, Mapping):
-        return check_policy(dict(given), file="policy")
-    return read_policy(Path(path_of(given, "policy")))
+def _policy(policy: Paths | Mapping[str, Any]) -> Policy:
+    if isinstance(policy, Mapping):
+        return check_policy(dict(policy), file="policy")
+    return read_policy(Path(path_of(policy, "policy")))
 
 
 def connect(server: str) -> Client:

@@ -80,8 +80,8 @@ class RunInputs:
         for key, part in parts.items():
             self._name_models(key, part, judge)
         config = check_config({**values, "benchmarks": parts})
-        given = config.specs if isinstance(benchmarks, Mapping) else (captions, judge)
-        self.named_specs = tuple(spec for spec in given if isinstance(spec, str))
+        specs = config.specs if isinstance(benchmarks, Mapping) else (captions, judge)
+        self.named_specs = tuple(spec for spec in specs if isinstance(spec, str))
         return config
 
     def open(self) -> dict[str, FunctionModel]:
@@ -110,15 +110,15 @@ class RunInputs:
             # On an installation, it is one of its models.
             part[role] = role if judge is None and self.unasked else judge
         for key in ("captioner", "judge", "reader"):
-            given = part.get(key)
-            if given is not None and (self.unasked or not isinstance(given, str)):
-                part[key] = self._spec(Model(_never, given) if isinstance(given, str) else given)
+            value = part.get(key)
+            if value is not None and (self.unasked or not isinstance(value, str)):
+                part[key] = self._spec(Model(_never, value) if isinstance(value, str) else value)
 
-    def _spec(self, given: Any) -> str:
+    def _spec(self, value: Any) -> str:
         """The SPEC of a function: the same for equal ones, so that each is called by one model."""
-        model = _model(given)
-        for spec, known in self.models.items():
-            if known == model:
+        model = _model(value)
+        for spec, other in self.models.items():
+            if other == model:
                 return spec
         if model.spec in self.models:
             raise InvalidInput(
@@ -137,27 +137,27 @@ def _values_of(benchmarks: Benchmarks | None) -> dict[str, Any]:
     return config.model_dump(exclude_unset=True)
 
 
-def _part(given: Paths | Mapping[str, Any]) -> dict[str, Any]:
-    return dict(given) if isinstance(given, Mapping) else {"data": given}
+def _part(value: Paths | Mapping[str, Any]) -> dict[str, Any]:
+    return dict(value) if isinstance(value, Mapping) else {"data": value}
 
 
 def _never(_: object) -> None:
     """Stands for models that are only named."""
 
 
-def _model(given: Any) -> Model:
-    """The model of a function. Its origin is of this evaluation, also if `given` is a Model: what
+def _model(value: Any) -> Model:
+    """The model of a function. Its origin is of this evaluation, also if `value` is a Model: what
     it returns may have changed since.
     """
-    if isinstance(given, Model):
-        return replace(given)
-    if not callable(given):
-        raise InvalidInput(f"expected a SPEC or a function, found {given!r:.60}")
-    return Model(given)
+    if isinstance(value, Model):
+        return replace(value)
+    if not callable(value):
+        raise InvalidInput(f"expected a SPEC or a function, found {value!r:.60}")
+    return Model(value)
 
 
-def path_of(given: Any, field: str) -> str:
+def path_of(value: Any, field: str) -> str:
     """A path as text. Raises InvalidInput for anything else."""
-    if not isinstance(given, str | PathLike):
-        raise InvalidInput(f"expected a path, found {given!r:.60}", field=field)
-    return fspath(given)
+    if not isinstance(value, str | PathLike):
+        raise InvalidInput(f"expected a path, found {value!r:.60}", field=field)
+    return fspath(value)

@@ -152,13 +152,13 @@ class Run:
         ['figures.csv']
         """
         if self.path is not None:
-            found = await local_results(RunDirectory(self.path))
+            results = await local_results(RunDirectory(self.path))
         else:
-            found = await installed_results(self.server, self.id)
-        found = replace(
-            found, with_verdicts=with_verdicts, step=found.step if step is None else step
+            results = await installed_results(self.server, self.id)
+        results = replace(
+            results, with_verdicts=with_verdicts, step=results.step if step is None else step
         )
-        return [await export(found, target) for target in targets]
+        return [await export(results, target) for target in targets]
 
     export = blocking(aexport)
 

@@ -27,8 +27,8 @@ class Address:
         if not (colon and bare and digits and int(port) < 65536) or (":" in bare) != bracketed:
             # The part before an @ may be a password.
             before, at, after = text.rpartition("@")
-            shown = f"***{at}{after}" if before else text
-            raise InvalidInput(f"expected host:port, found {shown!r:.80}", field=field)
+            redacted = f"***{at}{after}" if before else text
+            raise InvalidInput(f"expected host:port, found {redacted!r:.80}", field=field)
         return cls(bare, int(port))
 
     @property

@@ -86,9 +86,9 @@ class AdhocServicer:
         """
         models = self._models(message.seed)
         end = f"/{self.role}"
-        known = [key.removesuffix(end) for key in models.answerers if key.endswith(end)]
-        if benchmark not in known:
-            error = f"{benchmark!r:.60} has no {self.role} here; known: {', '.join(known)}"
+        benchmarks = [key.removesuffix(end) for key in models.answerers if key.endswith(end)]
+        if benchmark not in benchmarks:
+            error = f"{benchmark!r:.60} has no {self.role} here; known: {', '.join(benchmarks)}"
             raise InvalidInput(error, field="benchmark")
         request = AdhocRequest(
             benchmark=benchmark,

@@ -77,11 +77,11 @@ class CaptionerServicer:
 
     def _prompt(self, request: captioner_pb2.CaptionRequest) -> tuple[ChatMessage, ...]:
         try:
-            chosen = benchmark(request.benchmark)
+            definition = benchmark(request.benchmark)
         except InvalidInput as error:
             raise InvalidInput(error.message, field="benchmark") from error
         try:
-            name, fields = chosen.caption_prompt(request.group, request.prompt or "simple")
+            name, fields = definition.caption_prompt(request.group, request.prompt or "simple")
         except InvalidInput as error:
             raise InvalidInput(error.message, field="prompt") from error
         if fields.get("taxonomy") == "":

@@ -49,9 +49,11 @@ async def receive_dataset(
             contents.keep()
             raise
         missing = await upload.finish()
-        held = map(contents.partial, missing)
+        partials = map(contents.partial, missing)
         return pb.UploadDatasetResponse(
-            dataset=upload.digest, missing=missing, partial=(each for each in held if each.offset)
+            dataset=upload.digest,
+            missing=missing,
+            partial=(each for each in partials if each.offset),
         )
 
 
@@ -109,12 +111,12 @@ class _Contents:
     def __init__(
         self,
         upload: DatasetUpload,
-        held: PartialContents,
+        partial_contents: PartialContents,
         owner: Owner | None,
         file: Path,
         room: UploadRoom,
     ) -> None:
-        self._upload, self._held, self._owner = upload, held, owner
+        self._upload, self._partial, self._owner = upload, partial_contents, owner
         self._file, self._room = file, room
         self._sha256 = ""
         self._content = PartialContent(file)
@@ -132,10 +134,10 @@ class _Contents:
             raise within("content", error) from error
         key = (self._owner, first.sha256)
         if first.offset == 0:
-            self._held.drop(key)
-        elif first.offset != (offset := self._held.offset(key)):
+            self._partial.drop(key)
+        elif first.offset != (offset := self._partial.offset(key)):
             raise InvalidInput(f"expected {offset}", field="content.offset")
-        self._content = self._held.take(key, self._file) or PartialContent(self._file)
+        self._content = self._partial.take(key, self._file) or PartialContent(self._file)
         self._sha256 = first.sha256
         self._room.add(self._content.size, "content.data")
 
@@ -162,8 +164,8 @@ class _Contents:
         """
         if not self.begun:
             return
-        if (found := self._content.hash.hexdigest()) != self._sha256:
-            message = f"expected bytes whose SHA-256 is {self._sha256}, found {found}"
+        if (digest := self._content.hash.hexdigest()) != self._sha256:
+            message = f"expected bytes whose SHA-256 is {self._sha256}, found {digest}"
             raise InvalidInput(message, field="content.data")
         await self._upload.put(self._sha256, self._file)
         self._file.unlink()
@@ -176,8 +178,8 @@ class _Contents:
         with suppress(OSError):
             # A disk that is full may have taken a part of a message.
             if self.begun and self._file.stat().st_size == self._content.size:
-                self._held.keep((self._owner, self._sha256), self._content)
+                self._partial.keep((self._owner, self._sha256), self._content)
 
     def partial(self, sha256: str) -> pb.PartialContent:
         """How much is held of a content."""
-        return pb.PartialContent(sha256=sha256, offset=self._held.offset((self._owner, sha256)))
+        return pb.PartialContent(sha256=sha256, offset=self._partial.offset((self._owner, sha256)))

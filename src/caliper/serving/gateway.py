@@ -180,11 +180,11 @@ class GatewayServicer:
         self, request: pb.ListDatasetsRequest, _: Context
     ) -> pb.ListDatasetsResponse:
         """A page of the datasets with names that the caller may see."""
-        found, token = await list_datasets(
+        datasets, token = await list_datasets(
             self._store, self._ownership, request.page_size, request.page_token
         )
         return pb.ListDatasetsResponse(
-            datasets=[encode_fields(pb.NamedDataset, each) for each in found],
+            datasets=[encode_fields(pb.NamedDataset, each) for each in datasets],
             next_page_token=token,
         )
 

@@ -43,7 +43,7 @@ _SHAPES: dict[tuple[bool, bool], tuple[str, Callable[..., Handler]]] = {
 }
 
 
-class _RefusedError(Exception):
+class _CallRefusedError(Exception):
     """A call that is refused."""
 
     def __init__(self, code: grpc.StatusCode, message: str, caller: Caller = _ANONYMOUS) -> None:
@@ -82,7 +82,7 @@ class Guard(grpc.aio.ServerInterceptor):
         method = handler_call_details.method
         try:
             caller, rule = self._authorize(handler_call_details)
-        except _RefusedError as refusal:
+        except _CallRefusedError as refusal:
             return self._refusing(method, refusal)
         handler = await continuation(handler_call_details)
         if handler is None:
@@ -90,7 +90,7 @@ class Guard(grpc.aio.ServerInterceptor):
             return None
         if rule is None:
             code, message = grpc.StatusCode.PERMISSION_DENIED, f"nobody may call {method}"
-            return self._refusing(method, _RefusedError(code, message, caller))
+            return self._refusing(method, _CallRefusedError(code, message, caller))
         return self._guarded(handler, rule, method, caller)
 
     def _authorize(self, details: grpc.HandlerCallDetails) -> tuple[Caller, Rule | None]:
@@ -98,10 +98,10 @@ class Guard(grpc.aio.ServerInterceptor):
         rule = RULES.get(details.method)
         if rule is not None and not caller.role.includes(rule.role):
             message = f"{caller.name} has the role {caller.role}; this needs {rule.role}"
-            raise _RefusedError(grpc.StatusCode.PERMISSION_DENIED, message, caller)
+            raise _CallRefusedError(grpc.StatusCode.PERMISSION_DENIED, message, caller)
         return caller, rule
 
-    def _refusing(self, method: str, refusal: _RefusedError) -> Handler:
+    def _refusing(self, method: str, refusal: _CallRefusedError) -> Handler:
         """A handler that refuses a call of any shape before reading its messages."""
 
         async def refuse(_: Any, context: Context) -> None:
@@ -142,8 +142,8 @@ class Guard(grpc.aio.ServerInterceptor):
         # None without a deadline, which gRPC's types omit.
         seconds: float | None = context.time_remaining()
         if not rule.is_stream:
-            asked = self._deadline if seconds is None else seconds
-            seconds = min(asked, max(_LONGEST, self._deadline))
+            deadline = self._deadline if seconds is None else seconds
+            seconds = min(deadline, max(_LONGEST, self._deadline))
         limit = asyncio.timeout(0 if rule.is_stream and self._stopping else seconds)
         record.name_object(request)
         with self._audit.call(record, context), log_subject(getattr(request, "run", "")):
@@ -193,7 +193,7 @@ def _caller(tokens: TokenFile, details: grpc.HandlerCallDetails) -> Caller:
     caller = tokens.caller(token.strip()) if scheme.lower() == "bearer" else None
     if caller is None:
         message = "a valid bearer token is needed (metadata authorization: Bearer TOKEN)"
-        raise _RefusedError(grpc.StatusCode.UNAUTHENTICATED, message)
+        raise _CallRefusedError(grpc.StatusCode.UNAUTHENTICATED, message)
     return caller
 
 

@@ -199,20 +199,20 @@ class Pages:
         return page_response(page, live_policy(TABLES))
 
 
-def _get(path: str, page: _Handler, *known: str) -> web.RouteDef:
-    """A route that accepts only the `known` query parameters.
+def _get(path: str, page: _Handler, *parameters: str) -> web.RouteDef:
+    """A route that accepts only these query `parameters`.
 
     Others are refused: a misspelt filter must not show unfiltered results.
     """
 
     async def checked(request: web.Request) -> web.Response:
-        unknown = [name for name in request.query if name not in known]
+        unknown = [name for name in request.query if name not in parameters]
         if not unknown:
             return await page(request)
-        accepted = f"it has {', '.join(known)}" if known else "it has none"
+        accepted = f"it has {', '.join(parameters)}" if parameters else "it has none"
         message = f"This page has no parameter {unknown[0][:40]!r}: {accepted}."
-        parameters = {name: request.query.getall(name, []) for name in known}
-        link = ("Go on without it", live.address(request.rel_url.raw_path, **parameters))
+        values = {name: request.query.getall(name, []) for name in parameters}
+        link = ("Go on without it", live.address(request.rel_url.raw_path, **values))
         return page_response(live.render_trouble("Bad Request", message, (link,)), status=400)
 
     return web.get(path, checked)

@@ -34,14 +34,14 @@ class PartialContents:
 
     def __init__(self, most: int) -> None:
         self._most = most
-        self._held: dict[_Key, PartialContent] = {}
+        self._contents: dict[_Key, PartialContent] = {}
         self._folder: Path | None = None
         self._number = 0
 
     @property
     def size(self) -> int:
         """How many bytes they are."""
-        return sum(each.size for each in self._held.values())
+        return sum(each.size for each in self._contents.values())
 
     def keep(self, key: _Key, partial: PartialContent) -> None:
         """Keep what came, instead of what is held under this key. Raises OSError."""
@@ -49,33 +49,33 @@ class PartialContents:
         self.shrink(self._most - partial.size)
         if not 0 < partial.size <= self._most:
             return
-        if len(self._held) == MOST_CONTENTS:
-            self.drop(next(iter(self._held)))
+        if len(self._contents) == MOST_CONTENTS:
+            self.drop(next(iter(self._contents)))
         if self._folder is None:
             self._folder = Path(tempfile.mkdtemp(prefix="caliper-partial-"))
             weakref.finalize(self, shutil.rmtree, self._folder, ignore_errors=True)
         self._number += 1
         place = self._folder / str(self._number)
         partial.file.rename(place)
-        self._held[key] = PartialContent(place, partial.size, partial.hash)
+        self._contents[key] = PartialContent(place, partial.size, partial.hash)
 
     def offset(self, key: _Key) -> int:
         """How many bytes are held under a key."""
-        return self._held[key].size if key in self._held else 0
+        return self._contents[key].size if key in self._contents else 0
 
     def take(self, key: _Key, place: Path) -> PartialContent | None:
         """Move what is held under a key to a file, if there is anything. Raises OSError."""
-        found = self._held.pop(key, None)
-        if found is None:
+        partial = self._contents.pop(key, None)
+        if partial is None:
             return None
-        return PartialContent(found.file.rename(place), found.size, found.hash)
+        return PartialContent(partial.file.rename(place), partial.size, partial.hash)
 
     def drop(self, key: _Key) -> None:
         """Remove what is held under a key."""
-        if (found := self._held.pop(key, None)) is not None:
-            found.file.unlink(missing_ok=True)
+        if (partial := self._contents.pop(key, None)) is not None:
+            partial.file.unlink(missing_ok=True)
 
     def shrink(self, size: int) -> None:
         """Remove those that broke off first until the others are no more than `size` bytes."""
-        while self._held and self.size > size:
-            self.drop(next(iter(self._held)))
+        while self._contents and self.size > size:
+            self.drop(next(iter(self._contents)))

@@ -37,9 +37,9 @@ class PeerCertificates:
     async def read(self) -> None:
         """Record when the first of the certificates ends; skip addresses that do not answer."""
         ends = [await self._end(address) for address in self.addresses]
-        known = [end for end in ends if end is not None]
-        if known:
-            self.telemetry.record(CertificateRead(self.peer, min(known)))
+        times = [end for end in ends if end is not None]
+        if times:
+            self.telemetry.record(CertificateRead(self.peer, min(times)))
 
     async def _end(self, address: Address) -> float | None:
         host, port = address.host, address.port

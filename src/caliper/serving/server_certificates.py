@@ -57,12 +57,12 @@ class _CertificateFiles:
         if self._stamps() == self._stamp:
             return None
         try:
-            found = self.read()
+            configuration = self.read()
         except InvalidInput as error:
             _LOG.error("the certificate changed and cannot be used; the old one stays: %s", error)
             return None
         _LOG.info("read the certificate anew from %s", self._tls.certificate)
-        return found
+        return configuration
 
     def _stamps(self) -> list[Stamp]:
         files = (self._tls.certificate, self._tls.key, self._tls.clients)

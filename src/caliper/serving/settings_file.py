@@ -36,8 +36,8 @@ class SettingsFile(Generic[_Content]):
         try:
             self._content = self._read(self._path)
         except InvalidInput as error:
-            kept = f"the {self._name} file changed and cannot be used; the old {self._name} stay"
-            _LOG.error("%s: %s", kept, error)
+            message = f"the {self._name} file changed and cannot be used; the old {self._name} stay"
+            _LOG.error("%s: %s", message, error)
         else:
             _LOG.info("read %s from %s", self._name, self._path)
         return self._content

@@ -43,10 +43,10 @@ class SuiteServicer:
         """A page of suites, by name."""
         listing = await self._administration.suites()
         size, token = request.page_size, request.page_token
-        shown, token = _page(listing.records, lambda each: each.suite.name, size, token)
+        records, token = _page(listing.records, lambda each: each.suite.name, size, token)
         unreadable = () if request.page_token else listing.unreadable[:_MOST_UNREADABLE]
         return pb.ListSuitesResponse(
-            records=map(wire.encode_record, shown),
+            records=map(wire.encode_record, records),
             unreadable=map(to_wire, unreadable),
             next_page_token=token,
         )
@@ -128,10 +128,10 @@ class CheckpointServicer:
         with _unknown_is_not_found():
             listing = await self._administration.entries(request.suites)
         size = min(request.page_size, _LARGEST_WHOLE) if request.whole else request.page_size
-        shown, token = _page(listing.entries, _place, size, request.page_token)
+        entries, token = _page(listing.entries, _place, size, request.page_token)
         unreadable = () if request.page_token else listing.unreadable[:_MOST_UNREADABLE]
         return pb.ListCheckpointsResponse(
-            entries=[wire.encode_entry(each, whole=request.whole) for each in shown],
+            entries=[wire.encode_entry(each, whole=request.whole) for each in entries],
             unreadable=map(to_wire, unreadable),
             next_page_token=token,
         )
@@ -142,9 +142,9 @@ class CheckpointServicer:
         """All about a checkpoint."""
         with _unknown_is_not_found():
             name = from_wire(request.checkpoint)
-            found = await self._administration.find(name, request.suites)
+            entries = await self._administration.find(name, request.suites)
         return pb.GetCheckpointResponse(
-            entries=[wire.encode_entry(each, whole=True) for each in found]
+            entries=[wire.encode_entry(each, whole=True) for each in entries]
         )
 
     async def RetryCheckpoint(  # noqa: N802 - named in the contract
@@ -164,12 +164,12 @@ class CheckpointServicer:
     ) -> pb.ListNoticesResponse:
         """A page of what was told, by id."""
         with _unknown_is_not_found():
-            known = await self._administration.notice_ids(request.suite)
-        wanted = known & {*request.ids} if request.ids else known
+            ids = await self._administration.notice_ids(request.suite)
+        selection = ids & {*request.ids} if request.ids else ids
         # The one before may be removed by now.
-        ids = sorted(each for each in wanted if each > request.page_token)
-        shown, token = _page(ids, str, request.page_size, "")
-        records = await self._administration.notices(request.suite, shown)
+        rest = sorted(each for each in selection if each > request.page_token)
+        page, token = _page(rest, str, request.page_size, "")
+        records = await self._administration.notices(request.suite, page)
         return pb.ListNoticesResponse(
             notices=map(wire.encode_notice, records), next_page_token=token
         )
@@ -179,9 +179,9 @@ class CheckpointServicer:
     ) -> pb.ListProgressResponse:
         """How far evaluations are."""
         with _unknown_is_not_found():
-            found = await self._administration.progress(request.suite)
-        shown = found[:_LARGEST_PAGE]
-        return pb.ListProgressResponse(progress=map(wire.encode_progress, shown))
+            progress = await self._administration.progress(request.suite)
+        page = progress[:_LARGEST_PAGE]
+        return pb.ListProgressResponse(progress=map(wire.encode_progress, page))
 
     async def _change(
         self, request: pb.RetryCheckpointRequest | pb.SkipCheckpointRequest, cause: EntryCause

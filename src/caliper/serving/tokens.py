@@ -61,8 +61,8 @@ class TokenFile:
         """
         digest = hashlib.sha256(token.encode("utf-8", "surrogatepass")).digest()
         caller = None
-        for known, each in self._file.content().items():
-            if hmac.compare_digest(known, digest):
+        for other, each in self._file.content().items():
+            if hmac.compare_digest(other, digest):
                 caller = each
         return caller
 

@@ -33,25 +33,25 @@ class UploadRoom:
         """Take room for more bytes. Raises InvalidInput naming `field` if they are too many,
         BackendOverloaded if other uploads leave no room.
         """
-        uploads, held = self._uploads, self._uploads.held
+        uploads, usage = self._uploads, self._uploads.usage
         self._size += length
         # What broke off makes room for what goes on.
-        uploads.partial.shrink(uploads.together - held.total() - length)
-        held[self._team] += length
+        uploads.partial.shrink(uploads.together - usage.total() - length)
+        usage[self._team] += length
         if self._size > uploads.each:
             raise InvalidInput(f"more than {uploads.each} bytes in all", field=field)
-        if held.total() > uploads.together or (self._team and held[self._team] > uploads.of_team):
+        if usage.total() > uploads.together or (self._team and usage[self._team] > uploads.of_team):
             raise BackendOverloaded("too much is being uploaded; try again later")
 
     def clear(self) -> None:
         """Give the room back."""
-        self._uploads.held[self._team] -= self._size
+        self._uploads.usage[self._team] -= self._size
         self._size = 0
 
 
 class Uploads:
     """The uploads of a service: `each` has, those `of_team` have, and `together` all have so many
-    bytes on disk at most; `held` are those that each team has. `partial` are contents that broke
+    bytes on disk at most; `usage` is that of each team. `partial` are contents that broke
     off, which count among `together`.
     """
 
@@ -62,7 +62,7 @@ class Uploads:
         of_team: int = TEAM_BYTES,
     ) -> None:
         self.each, self.together, self.of_team = each, together, of_team
-        self.held = Counter[str]()
+        self.usage = Counter[str]()
         self.partial = PartialContents(each)
 
     @contextmanager

@@ -37,11 +37,11 @@ def agreement(directory: Directory, json: Json = False) -> int:
     assessed = read_review_candidates(directory)
     reviews = all_reviews(directory)
     if len(reviews) < 2:
-        found = ", ".join(reviews) or "none"
-        raise InvalidInput(f"expected reviews of two or more people, found {found}")
-    known = {each.candidate.id for each in assessed}
+        names = ", ".join(reviews) or "none"
+        raise InvalidInput(f"expected reviews of two or more people, found {names}")
+    ids = {each.candidate.id for each in assessed}
     for name, lines in reviews.items():
-        if strange := len(last_reviews(lines).keys() - known):
+        if strange := len(last_reviews(lines).keys() - ids):
             ERR.print(
                 f"[yellow]Warning:[/yellow] {strange:,} reviews of {plain(name)} are of questions "
                 "that candidates.jsonl does not have",
@@ -76,8 +76,8 @@ def _show(measured: ReviewAgreement, decisions: list[ReviewDecision]) -> None:
     categories = {name: part for name, part in measured.categories.items() if part.questions}
     OUT.print(agreement_table("Agreement of reviewers", {"all": measured.whole} | categories))
     counts = Counter(decision.state for decision in decisions)
-    told = ", ".join(f"{counts[state]:,} {state}" for state in ReviewState)
+    totals = ", ".join(f"{counts[state]:,} {state}" for state in ReviewState)
     edits = sum(decision.edit for decision in decisions)
-    OUT.print(f"\nDecisions: {told}; {edits:,} with an edit", soft_wrap=True, highlight=False)
+    OUT.print(f"\nDecisions: {totals}; {edits:,} with an edit", soft_wrap=True, highlight=False)
     if counts[ReviewState.DISPUTED]:
         OUT.print("Disputed questions have a second round: caliper build review --disputed")

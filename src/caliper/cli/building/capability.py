@@ -93,13 +93,13 @@ class AnnotationFlags(EngineFlags):
 
     def options(self, media: Path) -> AnnotationOptions:
         """What the build is made from. Raises UnknownName for a dimension that there is not."""
-        chosen = self.task or NAMES
-        for name in chosen:
+        tasks = self.task or NAMES
+        for name in tasks:
             if name not in NAMES:
                 raise UnknownName("task", name, NAMES)
         return AnnotationOptions(
             media=media,
-            tasks=tuple(name for name in NAMES if name in chosen),
+            tasks=tuple(name for name in NAMES if name in tasks),
             listed=self.listed,
             annotations=tuple(self.annotations or ()),
             annotators=tuple(self.annotator or ()),

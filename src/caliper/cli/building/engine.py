@@ -108,10 +108,10 @@ async def _run(
         # Its verdicts are read from there.
         check_library("pyarrow")
         captioner = config.benchmarks[NAME].captioner
-        chosen = config.model_copy(update={"concurrency": flags.concurrency or _CONCURRENCY})
+        step_config = config.model_copy(update={"concurrency": flags.concurrency or _CONCURRENCY})
         if flags.server is not None and captioner is not None and ":" not in captioner:
-            return await remote.run_there(chosen, flags.server, flags)
-        return await run_here(chosen, flags, specs)
+            return await remote.run_there(step_config, flags.server, flags)
+        return await run_here(step_config, flags, specs)
 
     models = ModelSteps(
         run=run,
@@ -134,12 +134,12 @@ async def digests_of(folder: Path, suffixes: Collection[str] = PICTURES) -> dict
 
 
 async def run_here(
-    config: RunConfig, shown: OutputOptions, specs: Collection[str | None]
+    config: RunConfig, output: OutputOptions, specs: Collection[str | None]
 ) -> StepRun:
     """Run a model step in this process. Raises what `prepare` and `evaluate` raise."""
     clock = SystemClock()
     async with prepare(config, access(config.concurrency, specs), clock) as prepared:
-        quiet = shown.quiet or shown.json
+        quiet = output.quiet or output.json
         with run_watcher(prepared.spec, clock, quiet=quiet, captioning=False) as watcher:
             result = await evaluate(prepared, watcher, clock, decoders())
         model = prepared.spec.benchmark(NAME).models["media"]

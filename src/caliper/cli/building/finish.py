@@ -42,11 +42,11 @@ def command(
     states = Counter(each.state for each in facts.decisions)
     unseen = len(facts.unseen(facts.kept))
     if json:
-        kept = {"kept": len(facts.kept), "unreviewed": unseen}
+        totals = {"kept": len(facts.kept), "unreviewed": unseen}
         counts = {str(state): states[state] for state in ReviewState}
         files = {"data": [str(path) for path in finished.data], "card": str(finished.card)}
         steps = {"balance": facts.balance.summary()} if facts.balance else {}
-        write_json({"domain": facts.domain, **kept, **counts, **steps, **files})
+        write_json({"domain": facts.domain, **totals, **counts, **steps, **files})
     elif not quiet:
         left = (
             f"{states[ReviewState.PENDING]} not reviewed, {states[ReviewState.DISPUTED]} disputed"
@@ -57,7 +57,7 @@ def command(
             soft_wrap=True,
             highlight=False,
         )
-        for line in step_lines(facts.balance, known=False) if facts.balance else ():
+        for line in step_lines(facts.balance, unchanged=False) if facts.balance else ():
             OUT.print(line, soft_wrap=True, highlight=False)
         for path in (*finished.data, finished.card):
             OUT.print(plain(str(path)), soft_wrap=True, highlight=False)

@@ -16,7 +16,7 @@ from caliper.local.installation import open_gateway
 from caliper.local.submission import send
 
 
-async def run_there(config: RunConfig, server: str, shown: OutputOptions) -> StepRun:
+async def run_there(config: RunConfig, server: str, output: OutputOptions) -> StepRun:
     """Send a step, wait for its end, and fetch its verdicts.
 
     Raises what `send` and `RemoteGateway.watch` raise, and BackendUnavailable if the run failed
@@ -28,7 +28,7 @@ async def run_there(config: RunConfig, server: str, shown: OutputOptions) -> Ste
     async with open_gateway(server) as gateway:
         started = await send(sent, gateway)
         run = started.spec.run_id
-        ended = await watch_run(gateway, run, shown)
+        ended = await watch_run(gateway, run, output)
         if ended.state not in REPORTED_STATES:
             raise BackendUnavailable(f"run {run} is {ended.state}: {ended.error or 'no error'}")
         verdicts = await gateway.report(run, "verdicts.parquet", partial=True)

@@ -92,8 +92,8 @@ def review(options: ReviewOptions) -> int:
         )
         return Exit.DONE
     build = BuildDirectory(options.directory).read()
-    shown = {each.candidate.image for each in start.questions}
-    check_media(options.images, shown, build.get("pictures", {}))
+    pictures = {each.candidate.image for each in start.questions}
+    check_media(options.images, pictures, build.get("pictures", {}))
     kind = kind_of(build.get("benchmark", "captionqa"))
     asyncio.run(_serve(options, kind, file, start))
     return Exit.DONE

@@ -14,39 +14,39 @@ from caliper.local.building.sequence import BuildResult
 class BuildView:
     """Prints each step when it is done, or everything as JSON at the end."""
 
-    def __init__(self, shown: OutputOptions) -> None:
-        self._shown = shown
+    def __init__(self, output: OutputOptions) -> None:
+        self._output = output
 
-    def step(self, step: StepResult, known: bool) -> None:  # noqa: FBT001 - a callback
+    def step(self, step: StepResult, unchanged: bool) -> None:  # noqa: FBT001 - a callback
         """Print what came, what stayed, and what was dropped and why."""
-        if self._shown.json or self._shown.quiet:
+        if self._output.json or self._output.quiet:
             return
-        for line in step_lines(step, known=known):
+        for line in step_lines(step, unchanged=unchanged):
             OUT.print(line, soft_wrap=True, highlight=False)
 
     def end(self, result: BuildResult) -> None:
         """Print the result, and why the build stopped, if it did."""
-        if self._shown.json:
+        if self._output.json:
             write_json(result_json(result))
         elif result.stopped:
             write_reason(f"Stopped at {result.stopped}. The same command goes on from there.")
-        elif not self._shown.quiet:
+        elif not self._output.quiet:
             OUT.print(_result_line(result), soft_wrap=True, highlight=False)
 
 
-def step_lines(step: StepResult, *, known: bool) -> list[str]:
+def step_lines(step: StepResult, *, unchanged: bool) -> list[str]:
     """A step as lines: its counts, then each reason with an example."""
     dropped = len(step.fates) - len(step.stayed)
     counts = f"{len(step.fates):,} in, {len(step.stayed):,} stay"
     counts += f", {dropped:,} dropped" if dropped else ""
     note = f" (skipped: {step.skipped})" if step.skipped else ""
-    note = " (unchanged)" if known else note
+    note = " (unchanged)" if unchanged else note
     lines = [f"[bold]{step.name}[/bold]: {counts}{note}"]
     lines += [f"  {plain(remark)}" for remark in step.remarks]
     for reason, examples in step.examples.items():
         first = examples[0]
-        told = plain(f"{first.candidate.image}: {first.candidate.question}"[:120])
-        lines.append(f"  {step.dropped[reason]:,} {reason}, e.g. [dim]{told}[/dim]")
+        text = plain(f"{first.candidate.image}: {first.candidate.question}"[:120])
+        lines.append(f"  {step.dropped[reason]:,} {reason}, e.g. [dim]{text}[/dim]")
     return lines
 
 

@@ -79,20 +79,20 @@ class CanaryOptions:
     concurrency: Concurrency = 16
 
 
-def _canary(options: CanaryOptions, shown: OutputOptions) -> int:
+def _canary(options: CanaryOptions, output: OutputOptions) -> int:
     roles = (("judge", options.judge), ("reader", options.reader))
     specs = {role: spec for role, spec in roles if spec}
     if not specs:
         specs = {"judge": "lexical", "reader": "lexical"}
     names = [name for name in usable_names() if benchmark(name).role in specs]
-    chosen = split_settings(options.settings or (), names)
-    settings = {name: resolve_settings(name, chosen[name]) for name in names}
-    quiet = shown.quiet or not sys.stderr.isatty()
+    overrides = split_settings(options.settings or (), names)
+    settings = {name: resolve_settings(name, overrides[name]) for name in names}
+    quiet = output.quiet or not sys.stderr.isatty()
     results = asyncio.run(_try_models(specs, settings, options, quiet=quiet))
     trial = Trial(results, options.bound)
-    if shown.json:
+    if output.json:
         write_json(_as_json(trial, settings))
-    elif not shown.quiet:
+    elif not output.quiet:
         _show(trial)
     elif trial.summary is not TrialSummary.PASSED:
         write_reason(f"{_WORDS[trial.summary]} {_summary(trial)}")
@@ -139,7 +139,7 @@ def _as_json(trial: Trial, settings: Mapping[str, Settings]) -> dict[str, Any]:
             kind: {str(fate): number for fate, number in counts.items()}
             for kind, counts in trial.counts().items()
         },
-        "settings": {name: dict(chosen) for name, chosen in settings.items()},
+        "settings": {name: dict(values) for name, values in settings.items()},
         "cases": [_case(tried) for tried in trial.cases],
     }
 
@@ -199,18 +199,18 @@ def _cells(counts: Mapping[TrialFate, int]) -> list[str]:
 
 
 def _show_fooled(fooled: Sequence[TrialCase]) -> None:
-    for result in fooled[:_SHOWN]:
+    for result in fooled[:_MOST_EXAMPLES]:
         case = result.case
         name = case.attack or case.kind
         reply = " ".join(result.verdict.evidence.reply.split())[:100]
         text = f"{case.benchmark} {case.question}, {name}: {reply}"
         word = "fooled" if case.attack else "misjudged"
         OUT.print(f"[dim]{word}:[/dim] {escape(text)}", soft_wrap=True, highlight=False)
-    if len(fooled) > _SHOWN:
-        OUT.print(f"[dim]and {len(fooled) - _SHOWN} more; --json has all.[/dim]")
+    if len(fooled) > _MOST_EXAMPLES:
+        OUT.print(f"[dim]and {len(fooled) - _MOST_EXAMPLES} more; --json has all.[/dim]")
 
 
-_SHOWN = 10
+_MOST_EXAMPLES = 10
 _WORDS = {
     TrialSummary.PASSED: "Passed.",
     TrialSummary.FAILED: "Failed.",

@@ -100,23 +100,23 @@ class DoctorOptions:
         return (*(self.specs or ()), self.captioner, self.judge, self.reader, self.embedder)
 
 
-def _doctor(options: DoctorOptions, shown: OutputOptions) -> int:
+def _doctor(options: DoctorOptions, output: OutputOptions) -> int:
     client = read_settings(ClientSettings)
     reach = access(max(IN_FLIGHT), options.named_specs)
     model_access = replace(reach, timeout=options.timeout, retry_budget=0.0)
     findings = asyncio.run(
-        _examine(_targets(options, client), model_access, _secrets(model_access, client), shown)
+        _examine(_targets(options, client), model_access, _secrets(model_access, client), output)
     )
-    if shown.json:
+    if output.json:
         values = {
             "well": all(finding.state is not ComponentState.ILL for finding in findings),
             "components": [asdict(finding) for finding in findings],
         }
         write_json(values)
-    elif not shown.quiet:
+    elif not output.quiet:
         _show(findings)
     ill = [finding for finding in findings if finding.state is ComponentState.ILL]
-    for finding in ill if shown.quiet and not shown.json else ():
+    for finding in ill if output.quiet and not output.json else ():
         write_reason(f"{finding.component}: {finding.message}")
     return Exit.NO if ill else Exit.DONE
 
@@ -155,7 +155,7 @@ def _secrets(model_access: Access, client: ClientSettings) -> list[str]:
 
 
 async def _examine(
-    targets: DoctorTargets, model_access: Access, secrets: Sequence[str], shown: OutputOptions
+    targets: DoctorTargets, model_access: Access, secrets: Sequence[str], output: OutputOptions
 ) -> list[Diagnosis]:
     # Findings report lost connections; the libraries' own logs would repeat them.
     for library in ("urllib3", "kafka"):
@@ -173,7 +173,7 @@ async def _examine(
         status.update(f"looking at {', '.join(remaining)}")
 
     tell()
-    if sys.stderr.isatty() and not shown.quiet:
+    if sys.stderr.isatty() and not output.quiet:
         status.start()
     try:
         return await examine(looks, secrets, model_access.timeout * _CALLS * factor, tell)

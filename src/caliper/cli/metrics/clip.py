@@ -67,8 +67,8 @@ class ClipModel:
 
     async def _embed_texts(self, texts: Iterable[str]) -> dict[str, Vector]:
         distinct = list(dict.fromkeys(texts))
-        found = await self.texts.embed([PREFIX + text for text in distinct])
-        return dict(zip(distinct, found, strict=True))
+        vectors = await self.texts.embed([PREFIX + text for text in distinct])
+        return dict(zip(distinct, vectors, strict=True))
 
     async def _embed_pictures(self, files: Mapping[str, str]) -> dict[str, Vector]:
         """The vector of each image's picture. Only a few pictures are in memory at once."""
@@ -82,6 +82,6 @@ class ClipModel:
                 if len(frames) != 1:
                     raise InvalidInput("CLIPScore is of pictures, not clips", file=files[image])
                 data.append(frames[0].data)
-            found = await self.pictures.embed_pictures(data)
-            vectors |= dict(zip(some, found, strict=True))
+            batch = await self.pictures.embed_pictures(data)
+            vectors |= dict(zip(some, batch, strict=True))
         return vectors

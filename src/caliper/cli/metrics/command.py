@@ -175,17 +175,17 @@ def _embedders(options: MetricsOptions) -> tuple[str, str, Path] | None:
     return text, picture, media
 
 
-def _names(asked: Sequence[str], programs: JavaMetrics, *, clip: bool) -> tuple[str, ...]:
+def _names(metrics: Sequence[str], programs: JavaMetrics, *, clip: bool) -> tuple[str, ...]:
     """The metrics to show. Raises InvalidInput for those that cannot be measured."""
     missing = programs.missing | ({} if clip else dict.fromkeys(CLIP_METRICS, "--text-embedder"))
-    known = {name.casefold(): name for name in METRICS}
-    for name in asked:
-        if name.casefold() not in known:
+    by_name = {name.casefold(): name for name in METRICS}
+    for name in metrics:
+        if name.casefold() not in by_name:
             raise UnknownName("metric", name, METRICS)
-        if flag := missing.get(known[name.casefold()]):
-            raise InvalidInput(f"{known[name.casefold()]} needs {flag}", field="--metric")
+        if flag := missing.get(by_name[name.casefold()]):
+            raise InvalidInput(f"{by_name[name.casefold()]} needs {flag}", field="--metric")
     every = tuple(name for name in METRICS if name not in missing)
-    return tuple(known[name.casefold()] for name in asked) or every
+    return tuple(by_name[name.casefold()] for name in metrics) or every
 
 
 async def _with_clip(

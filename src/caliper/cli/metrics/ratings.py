@@ -24,7 +24,7 @@ def read_human_scores(path: Path, column: str, measures: Measures) -> HumanScore
             for model, score in read_scores(path, column).items()
             if model in measures
         }
-        return HumanScores("models", _known(scores, path, MODEL))
+        return HumanScores("models", _not_empty(scores, path, MODEL))
     return HumanScores("captions", _captions(table, column, measures))
 
 
@@ -43,10 +43,10 @@ def _captions(table: CsvTable, column: str, measures: Measures) -> dict[Target, 
         score = score_of(row, column)
         if model in measures and any(image in one.by_image for one in measures[model]):
             scores[model, image] = score
-    return _known(scores, table.file, "image")
+    return _not_empty(scores, table.file, "image")
 
 
-def _known(scores: dict[Target, float], path: Path, field: str) -> dict[Target, float]:
+def _not_empty(scores: dict[Target, float], path: Path, field: str) -> dict[Target, float]:
     if not scores:
         raise InvalidInput("no score of what was measured", file=str(path), field=field)
     return scores

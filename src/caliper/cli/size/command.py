@@ -58,7 +58,7 @@ def command(model: Named, context: Context = None, gpu: Gpus = None, json: Json 
     if context is not None and context > sized.context:
         raise InvalidInput(f"the model's context ends at {sized.context:,} tokens", file=model)
     tokens = context or min(_CONTEXT, sized.context)
-    gpus = _chosen(gpu or list(GPUS))
+    gpus = _memory_of(gpu or list(GPUS))
     if json:
         write_json(_document(sized, tokens, gpus))
     else:
@@ -80,18 +80,18 @@ def _model(files: CheckpointFiles) -> ModelSize:
     )
 
 
-def _chosen(names: list[str]) -> dict[str, int]:
+def _memory_of(names: list[str]) -> dict[str, int]:
     """The memory in MiB of GPUs by name or by their GiB."""
-    known = {name.upper(): name for name in GPUS}
-    chosen = {}
+    by_name = {name.upper(): name for name in GPUS}
+    memory = {}
     for name in names:
         if name.isdecimal():
-            chosen[f"{name} GiB"] = int(name) * 1024
-        elif name.upper() in known:
-            chosen[known[name.upper()]] = GPUS[known[name.upper()]]
+            memory[f"{name} GiB"] = int(name) * 1024
+        elif name.upper() in by_name:
+            memory[by_name[name.upper()]] = GPUS[by_name[name.upper()]]
         else:
             raise UnknownName("GPU", name, tuple(GPUS))
-    return chosen
+    return memory
 
 
 def _document(model: ModelSize, tokens: int, gpus: Mapping[str, int]) -> dict[str, Any]:

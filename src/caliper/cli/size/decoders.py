@@ -90,10 +90,10 @@ def decoder_parameters(text: Configuration) -> Parameters:
     """
     kind = text.text("model_type")
     if kind not in FAMILIES:
-        known = ", ".join(FAMILIES)
+        families = ", ".join(FAMILIES)
         raise text.error(
             f"the tensors of model_type {kind!r} are not known here; name the folder or the "
-            f"repository with its safetensors, or one of {known}"
+            f"repository with its safetensors, or one of {families}"
         )
     family, layers, hidden = FAMILIES[kind], text.number("num_hidden_layers"), _hidden(text)
     linear, other = _latent_attention(text) if is_latent(text) else _attention(text, family)
@@ -139,9 +139,9 @@ def _latent_attention(text: Configuration) -> tuple[int, int]:
     plain, value = text.number("qk_nope_head_dim"), text.number("v_head_dim")
     narrow = text.number("q_lora_rank", default=0)
     queries = heads * (plain + rotary)
-    asked = (hidden + queries) * narrow if narrow else hidden * queries
-    kept = hidden * (rank + rotary) + rank * heads * (plain + value)
-    return asked + kept + heads * value * hidden, narrow + rank
+    query_size = (hidden + queries) * narrow if narrow else hidden * queries
+    cache_size = hidden * (rank + rotary) + rank * heads * (plain + value)
+    return query_size + cache_size + heads * value * hidden, narrow + rank
 
 
 def _mixture(text: Configuration) -> tuple[int, int]:
