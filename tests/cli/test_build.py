@@ -87,7 +87,7 @@ async def test_a_build_that_is_cut_off_goes_on(tmp_path: Path, images: Path) -> 
         # In the first step, and twice in the last that asks a model.
         for calls in ("10", "220", "20"):
             cut = await run(part, *words(images, *spec, "--max-calls", calls, "--quiet"), code=1)
-            assert "The same command goes on from there." in cut.err
+            assert "Rerun the same command to resume." in cut.err
             assert not (part / "out" / "candidates.jsonl").exists()
         # What the first validator has answered is not counted again.
         await run(part, *words(images, *spec, "--max-calls", "20", "--quiet"))

@@ -51,7 +51,7 @@ def test_agreement_without_common_questions(caliper: Command) -> None:
     review_file(caliper.folder, "bob").append(review(candidate(1)))
     review_file(caliper.folder, "bob").append(review(candidate(99)))
     ended = caliper("build", "agreement", ".", code=3)
-    assert "1 reviews of bob are of questions that candidates.jsonl does not have" in ended.err
+    assert "1 reviews by bob are of questions not in candidates.jsonl" in ended.err
 
 
 def test_what_is_not_reviewed(caliper: Command) -> None:
@@ -59,7 +59,7 @@ def test_what_is_not_reviewed(caliper: Command) -> None:
         return caliper("build", "review", *flags, code=code).err
 
     ana = (".", "--reviewer", "ana", "--images")
-    assert "nothing is no folder" in told(*ana, "nothing")
+    assert "nothing is not a folder" in told(*ana, "nothing")
     assert "--reviewer: expected letters" in told(".", "--reviewer", "a/b", "--images", ".")
     assert "no candidates.jsonl in it" in told("reviews", "--reviewer", "ana", "--images", ".")
     assert "Nothing is disputed." in told(*ana, ".", "--disputed", code=0)

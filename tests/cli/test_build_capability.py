@@ -135,7 +135,7 @@ async def test_a_build_that_is_cut_off_goes_on(tmp_path: Path, media: Path) -> N
     async with ChatServer(otherwise=annotating("red")) as server:
         model = ("--annotator", f"tgi:{server.url}", "--task", "style", "--task", "object_category")
         cut = await run(tmp_path, *words(media, *model, "--max-calls", "1", "--quiet"), code=1)
-        assert "The same command goes on from there." in cut.err
+        assert "Rerun the same command to resume." in cut.err
         ended = await run(tmp_path, "build", "finish", "out", code=2)
         assert "no candidates.jsonl in it" in ended.err
         told = await run(tmp_path, *words(media, *model, "--json"))

@@ -106,7 +106,7 @@ async def test_what_a_model_writes_is_for_review(home: Path) -> None:
     async with ChatServer(otherwise=scene_writing) as server:
         models = ("--describer", f"tgi:{server.url}", "--generator", f"tgi:{server.url}")
         cut = await run(home, *build(*FILES, *models, "--max-calls", "6", "--quiet"), code=1)
-        assert "The same command goes on from there." in cut.err
+        assert "Rerun the same command to resume." in cut.err
         told = await run(home, *build(*FILES, *models, "--json"))
         asked = len(server.requests)
         again = await run(home, *build(*FILES, *models, "--json"))

@@ -58,7 +58,7 @@ async def test_tokens_stop_the_run_and_a_higher_cap_goes_on(tmp_path: Path) -> N
         assert sorted(reasons(tmp_path)) == [""] * 5 + ["budget"] * 15
         assert "15 budget" in ended.out
         # The server says that 5 of the 7 tokens of every prompt were cached.
-        told = "5 calls, 35 + 15 tokens; 71% of the prompts' from a cache of the server"
+        told = "5 calls, 35 + 15 tokens; prefix-cache hits: 71%"
         assert told in " ".join(ended.out.split())
         assert written(tmp_path, "report.json")["state"] == "finished"
         (spent,) = written(tmp_path, "execution.json")["models"].values()

@@ -145,7 +145,7 @@ def test_options_before_the_name_of_a_benchmark_are_not_lost(
 ) -> None:
     for words in (("--name", "x"), ("--config", config), ("--json",), ("--set", "a=b")):
         ended = caliper("evaluate", *words, "captionqa", *CAPTIONQA, code=2)
-        assert "options of captionqa go behind its name" in ended.err
+        assert "options of captionqa go after its name" in ended.err
     assert "--config" in caliper("evaluate", code=2).err
 
 

@@ -114,7 +114,7 @@ async def test_media_that_are_not_here_are_counted(run: Run, tmp_path: Path) -> 
     ended = await run(*push, "--media", tmp_path / "empty", "--json")
     count = whole.told["media"]
     assert (ended.told["media"], ended.told["lacking"]) == (0, count)
-    told = f"Warning: {count} of {count} media are not here and were not pushed: "
+    told = f"Warning: {count} of {count} media are missing and were not pushed: "
     assert told in ended.err
 
 

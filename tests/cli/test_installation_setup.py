@@ -51,7 +51,7 @@ def test_only_users_that_were_replaced_are_removed(tmp_path: Path, minio: str) -
     users = ("--users", "made", "--remove")
     key = tmp_path / "made" / "caliper-store-judge" / "access-key"
     judge = key.read_text("ascii")
-    assert f"{judge} is a user of --users" in caliper(*apply, *users, judge, code=2).err
+    assert f"{judge} is still a user of --users" in caliper(*apply, *users, judge, code=2).err
     assert "needs --users" in caliper(*apply, "--remove", judge, code=2).err
     caliper(*apply, *users, "", code=0)
     key.write_text(f"{judge}-2", "ascii")

@@ -159,7 +159,7 @@ def test_files_that_cannot_be_measured(
         (("--text-embedder", "ngram"), "--picture-embedder: CLIPScore needs it"),
         (("--people", "people.csv"), "people.csv:3: score: the caption of 1 by m is scored twice"),
         (("--people", "blank.csv"), "blank.csv:2: model: expected text, found ''"),
-        (("--people", "other.csv"), "other.csv: image: no score of what was measured"),
+        (("--people", "other.csv"), "other.csv: image: no score of a measured model or caption"),
         (("m.json",), "--name: two of CAPTIONS are named m"),
         (("--name", "a", "--name", "b"), "--name: 2 names of 1 CAPTIONS"),
     ],

@@ -113,7 +113,7 @@ def test_all_are_listed(mentions: Command, caliper: Command) -> None:
     shown = mentions("plugins", code=0).out.split()
     for word in ("caliper.benchmarks", "caliper-mentions", "1.0", "program", "ok"):
         assert word in shown
-    assert caliper("plugins", code=0).out == "No package adds a plug-in.\n"
+    assert caliper("plugins", code=0).out == "No plug-ins are installed.\n"
 
 
 @pytest.mark.parametrize(

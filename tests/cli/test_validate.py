@@ -32,7 +32,7 @@ def test_validate_knows_what_it_is_given(caliper: Command, config: Path) -> None
 def test_validate_lists_captions_without_text(caliper: Command, config: Path) -> None:
     captions = {"nat_1": " \n", "doc_1": None, "doc_2": "A letter."}
     (caliper.folder / "captions" / "captionqa.json").write_text(json.dumps(captions))
-    told = ["nat_1: blank", "doc_1: null, which is no caption"]
+    told = ["nat_1: blank", "doc_1: null, not a caption"]
     ended = caliper("validate", "captions/captionqa.json", "--json", code=1)
     assert ended.told["problems"] == told
     whole = caliper("validate", config, "--json", code=1)

@@ -175,5 +175,5 @@ async def test_whoever_loses_the_gateway_is_told_how_to_go_on(tmp_path: Path) ->
             first = await asyncio.to_thread(watching.stdout.readline)
         _, err = await asyncio.to_thread(watching.communicate)
     assert watching.returncode == Exit.SURROUNDINGS
-    said = f"Run {first.split()[0]} goes on there all the same: the same command takes it up again."
+    said = f"Run {first.split()[0]} continues there; rerun the same command to watch it."
     assert said in err

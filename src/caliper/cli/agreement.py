@@ -1,4 +1,4 @@
-"""`caliper agreement`: how far judges, or a judge and people, give the same verdicts."""
+"""`caliper agreement`: how far judges agree with each other or with people."""
 
 from __future__ import annotations
 
@@ -71,10 +71,9 @@ def agreement(
     """Measure how well judges agree with each other or with people.
 
     Accuracy is the share of questions on which all agree. Cohen's kappa is for two raters,
-    Fleiss' kappa for questions that all rated, Krippendorff's alpha for any number of verdicts a
+    Fleiss' kappa for questions that all rated, Krippendorff's alpha for any number of verdicts per
     question. Intervals are at 95% and allow for correlated verdicts about one medium. Unscored
-    verdicts and measured quantities do not count. Exit code 3: no question was rated by two
-    raters.
+    verdicts and measured quantities do not count. Exit code 3: no question has two raters.
     """
     raters = len(runs) + len(labels or ())
     if raters < 2:
@@ -118,14 +117,14 @@ def _write(choices: Sequence[ModelChoice], csv: Path | None, markdown: Path | No
 
 
 def refuse_other_captions(specs: Sequence[RunSpec]) -> None:
-    """Refuse runs over different captions or data: their judges did not judge the same."""
+    """Refuse runs over different captions or data, whose verdicts cannot be compared."""
     for spec in specs[1:]:
         for part in spec.benchmarks:
             firsts = [other for other in specs[0].benchmarks if other.name == part.name]
             if any((other.data, other.captions) != (part.data, part.captions) for other in firsts):
                 raise InvalidInput(
-                    f"the runs {specs[0].name} and {spec.name} have other data or captions of "
-                    f"{part.name}: their judges did not look at the same"
+                    f"the runs {specs[0].name} and {spec.name} differ in data or captions of "
+                    f"{part.name}, so their verdicts cannot be compared"
                 )
 
 
@@ -166,7 +165,7 @@ async def _questions(runs: Sequence[RunDirectory]) -> dict[str, Questions]:
 
 
 def agreement_table(name: str, parts: Mapping[str, Agreement]) -> Table:
-    """The agreement on each part of something, for the terminal."""
+    """A table of the agreement per part, for the terminal."""
     two_raters = any(result.cohen is not None for result in parts.values())
     kappa = "Cohen's kappa" if two_raters else "Fleiss' kappa"
     grid = text_table([""], ("questions", "accuracy", kappa, "alpha"), name, no_wrap=True)

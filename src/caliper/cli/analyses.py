@@ -1,4 +1,4 @@
-"""What the commands of `caliper analyze` have in common: options, and the output of analyses."""
+"""Options and output that the commands of `caliper analyze` share."""
 
 from __future__ import annotations
 
@@ -48,8 +48,8 @@ def write_analyses(
     html: Path | None,
     json: bool,
 ) -> int:
-    """Write analyses as JSON or as tables, and as a page with this title that says what runs in
-    other setups are used for; the exit code says whether there are any analyses.
+    """Write analyses as JSON or tables, and to `html` as a page with this title and a note on what
+    runs in other setups are used for. The exit code says whether there are any analyses.
     """
     if html is not None:
         others = "; ".join(analyses.other_runs)

@@ -49,11 +49,11 @@ def capability(
 ) -> int:
     """Analyse the verdicts of several runs of CAPability.
 
-    hits: precision against hit rate, by task and over runs; kt_bar: what a model answers right when
+    hits: precision against hit rate, by task and over runs; kt_bar: facts that a model knows when
     asked, but leaves out of its caption; judging: the same captions judged again, and by other
-    judges; sweeps: runs of one captioner with other frames or another resolution; length: caption
-    length against score. A model is a run's label. Runs whose setup differs from the first serve
-    the stability of the judge only. Exit code 3: no chosen analysis is possible with the runs.
+    judges; sweeps: runs of one captioner with other frames or resolutions; length: caption length
+    against score. A model is a run's label. Runs whose setup differs from the first are used only
+    for the stability of the judge. Exit code 3: the runs allow none of the chosen analyses.
     """
     names = chosen_analyses(only, capability_analyses.NAMES)
     stored = [find_run(name).stored_run for name in runs]
@@ -78,9 +78,9 @@ def captionqa(
 
     difficulty: easy, medium and hard questions; stability: the ranking with fewer questions, other
     readers and other orders of the options; gap: QA on the image minus QA on the caption; prompts:
-    what caption prompts gain and lose; errors: coverage, accuracy and kinds of errors. A model is a
-    run's label. Runs whose setup differs from the first serve the stability of the ranking only.
-    Exit code 3: the runs allow none of the chosen analyses.
+    gains and losses by caption prompt; errors: coverage, accuracy and kinds of errors. A model is a
+    run's label. Runs whose setup differs from the first are used only for the stability of the
+    ranking. Exit code 3: the runs allow none of the chosen analyses.
     """
     names = chosen_analyses(only, caption_analyses.NAMES)
     stored = [find_run(name).stored_run for name in runs]

@@ -39,8 +39,8 @@ HELP = """Analyse the outcomes of several runs of CompreCap.
 
 people: how metrics agree with people's scores (--people); compreqa: questions about tiny objects;
 ablations: other similarity thresholds and noun taggers, without a model; coverage: objects by the
-area of their masks. A model is a run's label. Runs whose setup differs from the first serve the
-ablations only. Exit code 3: no chosen analysis has a result.
+area of their masks. A model is a run's label. Runs whose setup differs from the first are used only
+for the ablations. Exit code 3: the runs allow none of the chosen analyses.
 """
 Only = Annotated[list[str] | None, only_option(NAMES)]
 People = Annotated[
@@ -80,7 +80,7 @@ RunEmbedder = Annotated[
     typer.Option(
         "--embedder",
         metavar="SPEC",
-        help="The runs' embedder, for words whose vectors are not kept.",
+        help="The runs' embedder, for words whose vectors are not stored.",
     ),
 ]
 

@@ -16,9 +16,9 @@ from caliper.wiring.logs import log_audit_lines
 
 @contextmanager
 def audit_line(command: str, changed: str = "") -> Iterator[AuditRecord]:
-    """Change an installation inside; the line names the account and the machine of who does.
+    """Write an audit line about the change inside, with the caller's account and machine.
 
-    Without the name of an object nothing was changed, and there is no line.
+    If no object was named, nothing was changed and no line is written.
     """
     record = AuditRecord(f"caliper {command}", Caller(_account(), Role.ADMIN), changed)
     try:
@@ -37,5 +37,5 @@ def _account() -> str:
     try:
         return getpass.getuser()
     except (KeyError, OSError):
-        # Its number has no name here, as in many containers.
+        # The account's number has no name, as in many containers.
         return ""

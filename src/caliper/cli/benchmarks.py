@@ -44,8 +44,8 @@ def benchmark_commands(
         if context.invoked_subcommand is not None:
             if (option, shared, how) != (ConfigOption(), SharedOptions(), output()):
                 raise InvalidInput(
-                    f"options of {context.invoked_subcommand} go behind its name, and --config "
-                    "goes without one"
+                    f"options of {context.invoked_subcommand} go after its name, and --config "
+                    "takes no benchmark"
                 )
             return Exit.DONE
         if option.config is None:

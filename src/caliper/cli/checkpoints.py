@@ -73,7 +73,7 @@ def add(options: DeliveryOptions) -> int:
     return Exit.DONE
 
 
-_ADD_HELP = "Register a checkpoint. One that is known is answered with what there is."
+_ADD_HELP = "Register a checkpoint, or show the entries of a known one."
 app.command("add")(command_taking(add, DeliveryOptions, help_text=_ADD_HELP))
 
 
@@ -97,8 +97,8 @@ def list_checkpoints(
 def show(
     checkpoint: Named, suites: InSuite = None, server: InstalledServer = None, json: Json = False
 ) -> int:
-    """Show all about a checkpoint, with its time line. CHECKPOINT is its name, or the start of its
-    revision.
+    """Show everything about a checkpoint, with its timeline. CHECKPOINT is its name, or the start
+    of its revision.
     """
 
     async def find() -> list[dict[str, Any]]:
@@ -127,7 +127,7 @@ def _deliveries(record: NoticeRecord) -> Iterator[dict[str, Any]]:
 def retry(
     checkpoint: Named, suites: InSuite = None, server: InstalledServer = None, json: Json = False
 ) -> int:
-    """Evaluate a checkpoint again that has ended."""
+    """Evaluate an ended checkpoint again."""
     _show(_changed(checkpoint, suites, EntryCause.RETRY, server), json=json)
     return Exit.DONE
 

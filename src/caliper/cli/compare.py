@@ -56,7 +56,7 @@ Listed = Annotated[
         "--flips",
         min=0,
         max=MOST_FLIPS,
-        help="Most better, and worse, questions listed per run, largest changes first.",
+        help="Limit of better, and of worse, questions listed per run, largest changes first.",
     ),
 ]
 

@@ -1,4 +1,4 @@
-"""Options of `compare`, `gate` and `leaderboard`, and what they warn of."""
+"""Options and warnings of `compare`, `gate` and `leaderboard`."""
 
 from __future__ import annotations
 

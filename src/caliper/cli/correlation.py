@@ -81,9 +81,7 @@ def correlation(
             ERR.print(f"[yellow]Warning:[/yellow] no score of {escape(name)}", soft_wrap=True)
     if not scored:
         models = ", ".join(sorted(scores)[:10]) or "none"
-        raise InvalidInput(
-            f"no run of a model that was scored: {models}", file=str(people), field=MODEL
-        )
+        raise InvalidInput(f"no run of a scored model: {models}", file=str(people), field=MODEL)
     estimates = {one: _correlate(one, scored, scores) for one in _columns(scored, metric)}
     if json:
         write_json(_as_json(estimates), sort_keys=True)

@@ -30,7 +30,7 @@ Name = Annotated[
     str,
     typer.Argument(
         metavar="NAME[@VERSION]",
-        help="Its name; without VERSION, its digest only.",
+        help="The dataset's name; without VERSION, it is found by its digest only.",
     ),
 ]
 Place = Annotated[
@@ -38,7 +38,7 @@ Place = Annotated[
 ]
 Benchmark = Annotated[
     str | None,
-    typer.Option("--benchmark", help="Its benchmark, if not NAME."),
+    typer.Option("--benchmark", help="The dataset's benchmark, if not NAME."),
 ]
 MediaRoot = Annotated[
     Path | None,
@@ -51,15 +51,15 @@ Qa = Annotated[
     typer.Option(
         "--qa",
         metavar="PATH",
-        help="Questions from the media, pushed with the media that only they name.",
+        help="Questions from the media, pushed with media that only they use.",
     ),
 ]
 
 HELP = """Push a dataset to an installation, with its media.
 
 Prints the digest that names the dataset in evaluations and, with --qa, the digest of the
-questions on a second line. What NAME@VERSION stands for never changes. Identical media are
-stored once. After an interruption the same command resumes: nothing is sent twice.
+questions on a second line. The content of NAME@VERSION never changes. Identical media are stored
+once. After an interruption, the same command resumes: nothing is sent twice.
 """
 
 _MOST_NAMED = 5
@@ -70,7 +70,7 @@ app = typer.Typer(help="Datasets of an installation.", no_args_is_help=True)
 
 @dataclass(frozen=True, slots=True)
 class PushOptions:
-    """What to push, and where to."""
+    """The arguments and options of `push`."""
 
     name: Name
     data: Place
@@ -80,8 +80,8 @@ class PushOptions:
     qa: Qa = None
 
     def parcels(self, *, quiet: bool) -> dict[str, Parcel]:
-        """Everything that a run with a captioner needs, fetched if it is named. Raises what
-        `fetch_data` raises.
+        """The datasets and media of a run with a captioner; data given by name are fetched. Raises
+        what `fetch_data` raises.
         """
         if "@" in self.name:
             check_dataset_name(self.name, "NAME[@VERSION]")
@@ -111,7 +111,7 @@ def push(options: PushOptions, output: OutputOptions) -> int:
     if lacking:
         names = ", ".join(lacking[:_MOST_NAMED]) + (", ..." if len(lacking) > _MOST_NAMED else "")
         total = len(lacking) + len(parcels["dataset"].media)
-        text = f"{len(lacking)} of {total} media are not here and were not pushed: {names}"
+        text = f"{len(lacking)} of {total} media are missing and were not pushed: {names}"
         ERR.print(f"[yellow]Warning:[/yellow] {escape(text)}", soft_wrap=True, highlight=False)
     digests = {field: parcel.digest for field, parcel in parcels.items()}
     if output.json:

@@ -1,4 +1,4 @@
-"""Fetches the data that a command names, and shows what comes: on a terminal as a bar."""
+"""Fetches the data that a command names, with progress bars on a terminal."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ def with_data(config: RunConfig, *, quiet: bool, media: bool = True) -> RunConfi
 
 
 def path_of_data(path: Path, *, quiet: bool) -> tuple[Path, str]:
-    """The local copy of what a path names, and the pinned name. Raises as `fetch_path`."""
+    """The local copy of the data that a path names, and the pinned name. Raises as `fetch_path`."""
     return _with_bar(lambda watcher: fetch_path(path, watcher), quiet=quiet)
 
 

@@ -73,9 +73,7 @@ def list_letters(kafka: Kafka, run: Run = "", error: Error = "", json: Json = Fa
     if not letters:
         OUT.print("No dead letters.")
         return Exit.DONE
-    table = text_table(
-        ("letter", "put aside (UTC)", "run", "from", "attempts", "put back", "error")
-    )
+    table = text_table(("letter", "failed (UTC)", "run", "from", "attempts", "replayed", "error"))
     for stored in letters:
         values = _as_json(stored)
         names = ("letter", "time", "run", "from", "attempts")
@@ -88,7 +86,7 @@ def list_letters(kafka: Kafka, run: Run = "", error: Error = "", json: Json = Fa
 
 @app.command("show")
 def show(letter: Named, kafka: Kafka, json: Json = False) -> int:
-    """Show one dead letter whole: its headers, and what its job is about."""
+    """Show a dead letter: its headers and its job."""
     which = LetterFilter(names=(letter,))
     (stored,) = asyncio.run(_with_kafka(kafka, lambda logs, _: find_letters(logs, which)))
     values = _as_json(stored) | {"job": _job(stored.letter)}
@@ -120,7 +118,7 @@ def replay_letters(
     if not (letters or every or run or error):
         raise InvalidInput("name letters, or choose by --run, --error or --all")
     if every and (letters or run or error):
-        raise InvalidInput("--all stands alone: letters, --run and --error choose some of them")
+        raise InvalidInput("--all cannot be combined with letters, --run or --error")
     which = LetterFilter(tuple(letters or ()), run, error)
 
     async def replay_selection(
@@ -139,7 +137,7 @@ def replay_letters(
         names = {"replayed": done, "before": before}
         write_json({key: [stored.letter.name for stored in some] for key, some in names.items()})
     else:
-        OUT.print(f"Put back: {len(done)}; put back before: {len(before)}", highlight=False)
+        OUT.print(f"Replayed: {len(done)}; replayed before: {len(before)}", highlight=False)
     return Exit.DONE
 
 

@@ -96,7 +96,7 @@ def _cost(model: str, spent: Cost) -> str:
     text += f"{spent.completion_tokens:,} tokens"
     if spent.cached_share is None:
         return text
-    return f"{text}; {spent.cached_share:.0%} of the prompts' from a cache of the server"
+    return f"{text}; prefix-cache hits: {spent.cached_share:.0%}"
 
 
 app = benchmark_commands(

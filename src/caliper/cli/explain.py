@@ -43,8 +43,7 @@ Store = Annotated[
 def explain(run: Run, sample: Sample, store: Store = None, json: Json = False) -> int:
     """Explain one sample of a run: its plan, caption, replies and verdicts.
 
-    No model is asked. Replies are counted where the store keeps them: two for a question that was
-    asked once more.
+    No model is called. Replies are counted in the store: two for a question that was asked again.
     """
     story = asyncio.run(_story(run, sample, store))
     if json:
@@ -124,7 +123,7 @@ def _job_lines(job: JobStory, run: str) -> Iterator[str]:
         yield f"Answered by: {job.answerer.label}"
     if job.replies:
         others = sum(job.replies.values()) - job.replies.get(run, 0)
-        reused = f", {others:,} of them asked by other runs" if others else ""
+        reused = f", {others:,} of them of other runs" if others else ""
         yield f"Replies stored: {sum(job.replies.values()):,}{reused}"
     else:
         yield "Replies stored: none"

@@ -54,7 +54,7 @@ class ExportOptions:
 
 
 def put(options: ExportOptions) -> int:
-    """Export every run to every sink; of those that fail, the last ends the command."""
+    """Export every run to every sink, then raise the last failure, if there was one."""
     for target in options.to:
         check_target(target)
     asyncio.run(_put(options))

@@ -16,9 +16,9 @@ def _option(panel: str, *flags: str, text: str, metavar: str | None = None) -> A
     return typer.Option(*flags, metavar=metavar, help=text, rich_help_panel=panel)
 
 
-_what = partial(_option, "What is measured")
-_who = partial(_option, "Who captions, judges and reads")
-_how = partial(_option, "How the run goes")
+_what = partial(_option, "Data and protocol")
+_who = partial(_option, "Models")
+_how = partial(_option, "Execution")
 
 Data = Annotated[Path, _what("--data", text="The dataset: a path, or a name as in docs/data.md.")]
 Captions = Annotated[Path | None, _what("--captions", text="The captions to evaluate.")]
@@ -107,7 +107,7 @@ CaptionTokens = Annotated[
     int | None,
     _what(
         "--caption-tokens",
-        text="Maximum output tokens per caption. [dim]\\[default: 8192][/dim]",
+        text="Maximum output tokens per caption. [dim]\\[default: 8,192][/dim]",
     ),
 ]
 Limit = Annotated[
@@ -173,7 +173,7 @@ RunPriority = Annotated[
     _how(
         "--priority",
         metavar="low|normal|high",
-        text="Share of the workers while other runs wait, too: 1, 4 or 16. "
+        text="Share of the workers while other runs wait: 1, 4 or 16. "
         "[dim]\\[default: normal][/dim]",
     ),
 ]
@@ -208,7 +208,7 @@ Server = Annotated[
     _how(
         "--server",
         metavar="HOST:PORT",
-        text="Run on an installation. Its gateway gets data that it lacks.",
+        text="Run on an installation; data that it lacks are uploaded.",
     ),
 ]
 Json = Annotated[bool, _how("--json", text="Print the result as JSON to standard output.")]

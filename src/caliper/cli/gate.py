@@ -34,7 +34,7 @@ Aa = Annotated[
     bool,
     typer.Option(
         "--aa",
-        help="How often checks that stop early err on a run and its replicate.",
+        help="Error rate of checks that stop early, on a run and its replicate.",
     ),
 ]
 Markdown = Annotated[Path | None, output_file("--markdown", "the findings")]
@@ -104,7 +104,7 @@ def decide(options: GateOptions) -> int:
 
 def _on_replicate(options: GateOptions, policy: Policy) -> int:
     if options.server is not None or options.markdown is not None or options.junit is not None:
-        message = "--aa takes run directories, and none of --server, --markdown and --junit"
+        message = "--aa takes run directories, but not --server, --markdown or --junit"
         raise InvalidInput(message)
     # Imported here, since numpy takes as long to import as all the rest of a short command.
     from caliper.cli.gate_aa import try_on_replicate  # noqa: PLC0415

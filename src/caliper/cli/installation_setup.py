@@ -69,7 +69,7 @@ Store = Annotated[
         help="The S3 endpoint (CALIPER_STORE_BUCKET etc.).",
     ),
 ]
-# Text: a setting that is empty is as not given.
+# Text, as an empty setting counts as unset.
 Users = Annotated[
     str,
     typer.Option(
@@ -101,7 +101,7 @@ storage = typer.Typer(help="The bucket of an installation.", no_args_is_help=Tru
 
 @dataclass(frozen=True, slots=True)
 class TopicOptions:
-    """The topics to apply, and the users beside them."""
+    """The topics to apply, and their users."""
 
     kafka: Kafka
     partitions: Partitions = 12
@@ -112,7 +112,7 @@ class TopicOptions:
 
 @dataclass(frozen=True, slots=True)
 class StorageOptions:
-    """The bucket to apply, and the users beside it."""
+    """The bucket to apply, and its users."""
 
     store: Store
     users: Users = ""
@@ -186,10 +186,10 @@ def _replaced(remove: str, users: Sequence[str]) -> list[str]:
     """The users to remove. Raises InvalidInput for one that a Secret names."""
     names = list(filter(None, remove.split(",")))
     if names and not users:
-        raise InvalidInput("needs --users: those that replaced them", field="--remove")
+        raise InvalidInput("needs --users with their replacements", field="--remove")
     for name in names:
         if name in users:
-            raise InvalidInput(f"{name} is a user of --users", field="--remove")
+            raise InvalidInput(f"{name} is still a user of --users", field="--remove")
     return names
 
 
@@ -197,8 +197,8 @@ def _replaced(remove: str, users: Sequence[str]) -> list[str]:
 def show_policies(checkpoints: Checkpoints = "") -> int:
     """Print the policy of each service in the bucket CALIPER_STORE_BUCKET, as JSON.
 
-    For users or roles of a store that is not MinIO, where they are made by hand. A MinIO gets
-    them from `caliper storage apply --users`.
+    For stores other than MinIO, whose users or roles are created by hand. MinIO gets them from
+    `caliper storage apply --users`.
     """
     bucket_name = read_settings(ClientSettings).store_bucket
     write_json(store_policies(bucket_name, _places(checkpoints)))

@@ -52,7 +52,7 @@ Runs = Annotated[
     list[str],
     typer.Argument(
         metavar="RUN...",
-        help="The run whose verdicts are checked; others over its captions, for doubts.",
+        help="The run to check; others with the same captions, for doubts.",
     ),
 ]
 Out = Annotated[Path, typer.Option("--out", help="Folder to write to.")]
@@ -110,8 +110,8 @@ def export(
 ) -> int:
     """Write verdicts as tasks for Label Studio, with the judge's as predictions.
 
-    One JSON per benchmark and kind of media, and the labeling interface as XML beside it. Doubtful
-    is what another RUN's judge or a repeat contradicts, or a repaired reply.
+    One JSON per benchmark and kind of media, with the labeling interface as XML beside it. Verdicts
+    are doubtful if another RUN's judge or a repeat contradicts them, or the reply was repaired.
     """
     directories = [find_run(name) for name in runs]
     refuse_other_captions([directory.read_spec() for directory in directories])

@@ -7,8 +7,8 @@ Labels are JSON Lines with one row per question, like verdicts.jsonl; only these
 `repeat` is optional. A score of null means that the person gave none. A score that the question
 cannot have is refused; questions that are in none of the runs are ignored.
 
-A JSON list is what Label Studio exports of the tasks of `caliper labels export`, with the labels of
-all its people. Each has to fit the run that its task names.
+A JSON list is an export of Label Studio: the tasks of `caliper labels export` with everyone's
+labels. Each label must fit the run that its task names.
 """
 
 from __future__ import annotations
@@ -76,7 +76,7 @@ def _refuse_impossible(label: str, scores: Sequence[float], row: Row) -> None:
         message = (
             f"the question has no score of {label}; it can have: {', '.join(filter(None, allowed))}"
             if allowed
-            else "the question is measured, and nobody judges it"
+            else "the question is measured, not judged"
         )
         raise row.error("score", message)
 
@@ -117,7 +117,7 @@ def read_studio_labels(paths: Sequence[Path], runs: Mapping[str, Questions]) -> 
             labels[name, 0] = _label_of_choice(label, question)
             probability = _probability(label)
             if studio.probability.setdefault(name, probability) != probability:
-                raise label.error("probability", "a file before has another sample of it")
+                raise label.error("probability", "an earlier file has another one for the question")
             if label.data.get("doubts"):
                 studio.doubtful.add(name)
             count += 1

@@ -20,7 +20,7 @@ def run() -> None:
     Until the command is imported and starts, Ctrl-C ends the process at once.
     """
     exit_on_interrupt()
-    # Imports leave nothing to collect. Looking for it takes a tenth of the start.
+    # Imports leave no garbage, and looking for it takes a tenth of the start-up.
     gc.disable()
     try:
         app.run()

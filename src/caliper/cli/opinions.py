@@ -109,7 +109,7 @@ def _pace(directory: RunDirectory, who: str) -> Throughput | None:
 
 
 async def _blank(directories: Sequence[RunDirectory]) -> Mapping[tuple[str, str], Estimate]:
-    """How often each reader answers that the caption does not tell, by benchmark and reader.
+    """How often each reader answers that the caption does not say, by benchmark and reader.
 
     Raises InvalidInput for a run whose captions are not all the same text: they may hold
     information.
@@ -119,8 +119,8 @@ async def _blank(directories: Sequence[RunDirectory]) -> Mapping[tuple[str, str]
         for name, texts in directory.read_captions().items():
             if len(set(texts.values())) > 1:
                 raise InvalidInput(
-                    f"its captions of {name} differ; those that tell nothing are one text, such "
-                    "as the empty one, for every picture",
+                    f"its captions of {name} differ; a blank run has one text, such as the empty "
+                    "one, for every picture",
                     file=str(directory.path),
                     field="--blank",
                 )

@@ -34,7 +34,7 @@ from caliper.pipeline.comparing.question_verdicts import (
 )
 from caliper.pipeline.ledger.report import tallies
 
-Run = Annotated[str, typer.Argument(metavar="RUN", help="The run that the tasks are of.")]
+Run = Annotated[str, typer.Argument(metavar="RUN", help="The run that was labelled.")]
 Exports = Annotated[
     list[Path],
     typer.Option("--labels", metavar="PATH", help="Label Studio's export as JSON; repeatable."),
@@ -52,7 +52,7 @@ _SCALED = ("value", "these", "like_these", "judge", "people")
 
 @dataclass(frozen=True, slots=True)
 class _LabelEstimate:
-    """Figures by benchmark, the labels that they are from, and how much the judge has judged."""
+    """Figures by benchmark, the labels behind them, and how much the judge has judged."""
 
     figures: Mapping[str, list[PeopleFigure]]
     labels: StudioLabels
@@ -105,15 +105,16 @@ def _truth(labels: StudioLabels, questions: Questions) -> PeopleTruth:
 
 
 def _probabilities(labels: StudioLabels, questions: Questions) -> dict[str, float]:
-    """With what probability each question was drawn. Of several samples of a run, the largest holds
-    the others: its probability is that of every question as doubtful of a task or domain.
+    """The probability with which each question was drawn. Of several samples of a run, the largest
+    contains the others: its probability holds for all equally doubtful questions of a task or
+    domain.
     """
     largest: dict[tuple[str, str, bool], float] = {}
     groups = {}
     for name, share in labels.probability.items():
         if share is None:
             raise InvalidInput(
-                "labels of tasks that were chosen by doubt, not drawn: export with --random",
+                "labels of tasks that were chosen by doubt, not at random: export with --random",
                 field="--labels",
             )
         row = questions[name].first

@@ -30,7 +30,7 @@ def plugins(json: Json = False) -> int:
     elif declarations:
         OUT.print(_table(declarations))
     else:
-        OUT.print("No package adds a plug-in.")
+        OUT.print("No plug-ins are installed.")
     return Exit.NO if any(each.problem for each in declarations) else Exit.DONE
 
 

@@ -56,8 +56,8 @@ async def evaluate_remotely(config: RunConfig, server: str, output: OutputOption
             ended = await watch_run(gateway, started.spec.run_id, output)
         except (BackendUnavailable, BackendTimeout) as error:
             raise BackendUnavailable(
-                f"{error}\nRun {started.spec.run_id} goes on there all the same: the same command "
-                "takes it up again."
+                f"{error}\nRun {started.spec.run_id} continues there; rerun the same command to "
+                "watch it."
             ) from error
         if ended.state in REPORTED_STATES:
             if config.out is not None:

@@ -73,7 +73,7 @@ TLS, tokens, health port and metrics port are set by the environment, as for the
 
 @dataclass(frozen=True, slots=True)
 class ServeOptions:
-    """What to serve, and where."""
+    """The options of `serve`."""
 
     listen: Listen = "127.0.0.1:50051"
     page: Page = None

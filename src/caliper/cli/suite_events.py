@@ -1,4 +1,4 @@
-"""`caliper suite events`: what was told of a suite's checkpoints, to whom, and telling it again."""
+"""`caliper suite events`: lists and resends notices about a suite's checkpoints."""
 
 from __future__ import annotations
 
@@ -38,14 +38,15 @@ else:
 
 Name = Annotated[str, typer.Argument(metavar="SUITE")]
 Replay = Annotated[
-    str, typer.Option("--replay", metavar="ID", help="Deliver this one again, to all its targets.")
+    str,
+    typer.Option("--replay", metavar="ID", help="Deliver this notice to all its targets again."),
 ]
 Kafka = Annotated[
     str,
     typer.Option(
         "--kafka",
         metavar="HOST:PORT,...",
-        help="Brokers whose topic suite-events is told as well; "
+        help="Also publish to the topic suite-events of these brokers; "
         "with --bucket, where MinIO announces objects.",
     ),
 ]
@@ -58,12 +59,12 @@ def events(
     server: InstalledServer = None,
     json: Json = False,
 ) -> int:
-    """List what was told of the checkpoints, and whether it was delivered.
+    """List notices about checkpoints, and whether they were delivered.
 
     Exit code with --replay: 1 if a target did not take it.
     """
     if replay and server is not None:
-        raise InvalidInput("not with --server: its service delivers", field="--replay")
+        raise InvalidInput("not with --server: the installation itself delivers", field="--replay")
     if replay:
         return _replay(suite, replay, kafka, json=json)
     records = asyncio.run(_records(suite, server))
@@ -94,8 +95,8 @@ def _targets(suite: Suite) -> dict[str, NoticeTarget]:
 
 @asynccontextmanager
 async def suite_outbox(kafka: str) -> AsyncIterator[Outbox]:
-    """The outbox of this folder's suites, which also tells a topic if brokers are given. Raises
-    StreamUnavailable.
+    """The outbox of this folder's suites, which also publishes to a topic of the brokers, if any
+    are given. Raises StreamUnavailable.
     """
     if not kafka:
         yield Outbox(suite_store(), SystemClock(), _targets)

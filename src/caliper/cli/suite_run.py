@@ -1,4 +1,4 @@
-"""`caliper suite run`: the loop that evaluates every checkpoint, and tells of it."""
+"""`caliper suite run`: the loop that evaluates every checkpoint, and sends notices."""
 
 from __future__ import annotations
 
@@ -51,7 +51,7 @@ class SuiteRunOptions:
 
 
 def run(options: SuiteRunOptions, sources: SourceOptions) -> int:
-    """Evaluate the checkpoints of suites to the end of them, or of time."""
+    """Evaluate the checkpoints of suites until it is stopped; with --once, until all are done."""
     decided: set[EntryState] = set()
     printer = _Events(decided, json=options.json)
     with asyncio.Runner(loop_factory=uvloop.new_event_loop) as runner:

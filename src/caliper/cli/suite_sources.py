@@ -43,14 +43,14 @@ else:
 
 Watch = Annotated[
     Path | None,
-    typer.Option("--watch", metavar="DIR", help="Register what appears in this folder."),
+    typer.Option("--watch", metavar="DIR", help="Register checkpoints that appear in this folder."),
 ]
 Bucket = Annotated[
     str,
     typer.Option(
         "--bucket",
         metavar="BUCKET/PREFIX",
-        help="Register what MinIO announces here (endpoint and keys: CALIPER_STORE and its like).",
+        help="Register checkpoints that MinIO announces here (endpoint, keys: CALIPER_STORE etc.).",
     ),
 ]
 Objects = Annotated[
@@ -69,7 +69,7 @@ Listen = Annotated[
     typer.Option(
         "--listen",
         metavar="HOST:PORT",
-        help="Register what webhooks of MLflow, Hugging Face and W&B announce here.",
+        help="Register checkpoints that MLflow, Hugging Face and W&B announce here.",
     ),
 ]
 Once = Annotated[bool, typer.Option("--once", help="End when nothing is left to evaluate.")]
@@ -91,8 +91,8 @@ class SourceOptions:
 async def open_sources(
     options: SourceOptions, watcher: WarningWatcher, stack: AsyncExitStack
 ) -> tuple[Arrivals, LossOf, LocalSources]:
-    """What arrives in the folder and the bucket, what is gone there, and what looks after it; the
-    stack closes what is open.
+    """The arrivals in folder and bucket, the losses in the bucket, and the local sources; the stack
+    closes them.
     """
     sources: list[Arrivals] = []
     buckets: dict[str, source_bucket.SourceBucket] = {}
@@ -140,7 +140,7 @@ def _notifications(
 async def open_receiver(
     options: SourceOptions, suites: Sequence[str], stack: AsyncExitStack
 ) -> None:
-    """Take webhooks until the stack is closed, if asked to. Raises InvalidInput."""
+    """Receive webhooks until the stack is closed, if --listen is given. Raises InvalidInput."""
     if not options.listen:
         return
     secrets = settings.read_settings(client_settings.ClientSettings).webhook_secrets()

@@ -1,4 +1,4 @@
-"""What `caliper suite status` says of a suite, of this folder or of an installation."""
+"""The status of a suite of this folder or of an installation."""
 
 from __future__ import annotations
 
@@ -42,7 +42,7 @@ async def suite_status(
     running = (each for each in entries if each.state is EntryState.EVALUATING)
     progress, records = await book.progress(suite.name), await book.notices(suite.name)
     slot = slots.get(plan.place) if plan else None
-    # Of the suite's slot, and of the server's.
+    # Those of the suite's slot and of the server's.
     queue = [label for each in slots.values() for label in each["queue"]]
     targets = [*suite.values.get("notify", {}), TOPIC_NAME]
     return {
@@ -93,8 +93,8 @@ def _alarms(suite: Suite, entries: Sequence[CheckpointEntry]) -> dict[str, Any] 
 def under_way(
     entries: Sequence[CheckpointEntry], progress: Sequence[EntryProgress], queue: Sequence[str]
 ) -> dict[str, Any]:
-    """What waits, what is evaluated since when and how far, and what is stuck. `queue` are the
-    suites and checkpoints that wait for a slot.
+    """The running checkpoints with their start and progress, the waiting and the stuck ones.
+    `queue` are the suites and checkpoints that wait for a slot.
     """
     by_revision = {each.revision: each for each in progress}
     running, waiting, stuck = [], [], []
@@ -116,7 +116,7 @@ def under_way(
 
 
 def status_lines(status: Mapping[str, Any]) -> Iterator[str]:
-    """Lines for people about a suite whose `under_way` is known."""
+    """Lines about the checkpoints `under_way`, for people."""
     name, now = status["suite"], SystemClock().now()
     for each in status["running"]:
         minutes = (now - datetime.fromisoformat(each["since"])).total_seconds() / 60
@@ -141,7 +141,7 @@ def _why(each: Mapping[str, Any]) -> str:
 
 
 def budget_lines(status: Mapping[str, Any]) -> Iterator[str]:
-    """What is used of a month's budget, and how many alarms chance may raise."""
+    """Lines about the budget of the month, and about the alarms that chance may raise."""
     name, month, alarms = status["suite"], status["month"], status["alarms"]
     if month and month["limit"]:
         used = (
@@ -156,4 +156,4 @@ def budget_lines(status: Mapping[str, Any]) -> Iterator[str]:
         yield f"{line}; one more takes about {estimate}"
     if alarms:
         line = f"{name}: {alarms['regressed']} regressed in {alarms['compared']} comparisons"
-        yield f"{line}; by chance at most {alarms['expected']:.2g}, were none worse than the margin"
+        yield f"{line}; by chance at most {alarms['expected']:.2g} if none is worse than the margin"

@@ -1,4 +1,4 @@
-"""`caliper suite`: what is evaluated of every checkpoint."""
+"""`caliper suite`: the evaluations of every checkpoint."""
 
 from __future__ import annotations
 
@@ -62,7 +62,7 @@ def apply(file: File, server: InstalledServer = None, json: Json = False) -> int
 
 
 async def applied(file: Path, server: str | None = None) -> tuple[SuiteRecord, bool]:
-    """The suite of a file, made the present one; also whether that is a new version."""
+    """Apply the suite in a file; returns its record, and whether it is a new version."""
     suite = read_suite(file)
     for spec in without_revision(suite):
         ERR.print(
@@ -93,7 +93,7 @@ async def _installed(suite: Suite, file: Path, server: str) -> Suite:
 
 
 def _check_installable(values: Mapping[str, Any]) -> None:
-    """Raise InvalidInput for what an installation does not do."""
+    """Raise InvalidInput for settings that an installation does not support."""
     if "export" in values:
         message = "an installation does not export; use `caliper export --server`"
         raise InvalidInput(message, field="export")
@@ -121,7 +121,7 @@ async def _records(server: str | None, names: Sequence[str] = ()) -> Sequence[Su
 
 
 def show_unreadable(errors: Sequence[str]) -> None:
-    """Name on standard error what cannot be read."""
+    """Name unreadable suites and entries on standard error."""
     for error in errors:
         ERR.print(f"[yellow]Unreadable:[/yellow] {plain(error)}", soft_wrap=True)
 
@@ -145,13 +145,13 @@ def show_values(values: Any, *, json: bool) -> None:
 
 @app.command("pause")
 def pause(name: Name, server: InstalledServer = None, json: Json = False) -> int:
-    """Only register checkpoints from now on."""
+    """Register checkpoints, but do not evaluate them."""
     return _change(name, SuiteCause.PAUSE, server, json=json)
 
 
 @app.command("resume")
 def resume(name: Name, server: InstalledServer = None, json: Json = False) -> int:
-    """Evaluate again, also after `retire`."""
+    """Resume evaluation, also after `retire`."""
     return _change(name, SuiteCause.RESUMPTION, server, json=json)
 
 
@@ -176,13 +176,13 @@ def _change(name: str, cause: SuiteCause, server: str | None, *, json: bool) -> 
 
 @app.command("status")
 def status(name: SomeName = "", server: InstalledServer = None, json: Json = False) -> int:
-    """Show what waits, is evaluated, was decided, and what it cost."""
+    """Show waiting, running and decided checkpoints, and their cost."""
     statuses = asyncio.run(_status(name, server))
     if json:
         write_json(statuses)
         return Exit.DONE
     columns = ("suite", "state", "version", "checkpoints", "calls", "tokens", "saved", "reused")
-    table = text_table((*columns, "last", "untold"))
+    table = text_table((*columns, "last", "undelivered"))
     for each in statuses:
         counts = ", ".join(f"{count} {state}" for state, count in each["checkpoints"].items())
         costs = tuple(f"{each[name]:,}" for name in ("calls", "tokens", "saved", "reused"))

@@ -161,7 +161,7 @@ def _captions(path: Path, name: str) -> _Content:
     captions = find_captions(name, path)
     problems = tuple(
         f"{next(iter(row.names.values()))}: "
-        f"{'null, which is no caption' if row.text is None else 'blank'}"
+        f"{'null, not a caption' if row.text is None else 'blank'}"
         for row in captions.rows
         if not (row.text or "").strip()
     )

@@ -82,7 +82,7 @@ async def _serve(shelf: RunShelf, options: ViewOptions) -> None:
             # In a thread: a browser in the terminal returns only when people leave it.
             await asyncio.to_thread(webbrowser.open, place)
         if path:
-            # Counted before somebody looks, and kept.
+            # Counted in advance; the reader keeps the counts.
             await sources.reader.facets(shelf.specs[0].run_id)
     await serving
 

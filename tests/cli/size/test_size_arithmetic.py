@@ -91,7 +91,7 @@ def test_quantization_shrinks_the_layers_alone(
     [
         ({"model_type": "mamba"}, "model_type 'mamba'"),
         ({"vision_config": {"model_type": "eye"}}, "vision tower 'eye'"),
-        ({"vocab_size": None}, "there is no vocab_size"),
+        ({"vocab_size": None}, "vocab_size is missing"),
         ({"torch_dtype": "int3"}, "torch_dtype 'int3'"),
         ({"quantization_config": {"quant_method": "odd"}}, "quantization 'odd'"),
         ({"layer_types": ["full_attention", "linear_attention"]}, "'linear_attention'"),

@@ -1,4 +1,4 @@
-"""`caliper build agreement`: how far reviewers agree, and what their verdicts amount to."""
+"""`caliper build agreement`: how far reviewers agree, and what they decided."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ Directory = Annotated[Path, typer.Argument(metavar="DIR", help="The build direct
 def agreement(directory: Directory, json: Json = False) -> int:
     """Measure how well the reviewers of a build directory agree, and count the decisions.
 
-    Agreement is that of round 1, in which reviewers do not see each other's verdicts. More than
+    Agreement is measured in round 1, where reviewers do not see each other's verdicts. More than
     half of a question's reviewers decide it; otherwise it is disputed. Coefficients and intervals
     are those of caliper agreement. Exit code 3: no question was reviewed by two.
     """
@@ -43,8 +43,8 @@ def agreement(directory: Directory, json: Json = False) -> int:
     for name, lines in reviews.items():
         if strange := len(last_reviews(lines).keys() - ids):
             ERR.print(
-                f"[yellow]Warning:[/yellow] {strange:,} reviews of {plain(name)} are of questions "
-                "that candidates.jsonl does not have",
+                f"[yellow]Warning:[/yellow] {strange:,} reviews by {plain(name)} are of questions "
+                "not in candidates.jsonl",
                 soft_wrap=True,
             )
     measured, decisions = review_agreement(assessed, reviews), merge(assessed, reviews)

@@ -31,8 +31,8 @@ app.command("captionqa")(
         BuildFlags,
         help_text="""Build the questions of a new domain of CaptionQA, from a taxonomy and pictures.
 
-Steps without a model are skipped. The same command goes on where it stopped, and does only those
-steps again whose inputs changed. Exit code 1: a step lacks replies that may come later.
+Steps without a model are skipped. The same command resumes the build, and repeats only steps whose
+inputs changed. Exit code 1: a step lacks replies that may come later.
 """,
     )
 )
@@ -44,8 +44,8 @@ app.command("capability")(
         AnnotationFlags,
         help_text="""Build annotations of CAPability's dimensions, from pictures and clips.
 
-Annotations are given, or listed by models; merged; one element is drawn per medium and dimension.
-The same command goes on where it stopped, and does only those steps again whose inputs changed.
+Annotations, given or listed by models, are merged; one element is drawn per medium and dimension.
+The same command resumes the build, and repeats only steps whose inputs changed.
 """,
     )
 )

@@ -19,7 +19,7 @@ from caliper.local.building.sequence import BuildResult
 
 @dataclass(frozen=True, slots=True)
 class AnnotationInputs:
-    """What every build of CAPability needs."""
+    """The options that every build of CAPability needs."""
 
     media: Annotated[Path, typer.Option("--media", help="The folder of pictures and clips.")]
     out: Annotated[Path, typer.Option("--out", help="The directory of the build.")]
@@ -34,8 +34,8 @@ class AnnotationFlags(EngineFlags):
         typer.Option(
             "--annotations",
             metavar="PATH",
-            help="Existing annotations, in the official form; repeatable, told apart by the field "
-            "annotator.",
+            help="Existing annotations, in the official form; repeatable, distinguished by the "
+            "field annotator.",
         ),
     ] = None
     annotator: Annotated[
@@ -49,8 +49,8 @@ class AnnotationFlags(EngineFlags):
         typer.Option(
             "--merger",
             metavar="SPEC",
-            help="Merges what annotators list in different words. By default, only equal names are "
-            "merged.",
+            help="Merges elements that annotators name differently. By default, only equal names "
+            "are merged.",
         ),
     ] = None
     task: Annotated[
@@ -92,7 +92,7 @@ class AnnotationFlags(EngineFlags):
     ] = None
 
     def options(self, media: Path) -> AnnotationOptions:
-        """What the build is made from. Raises UnknownName for a dimension that there is not."""
+        """The inputs of the build. Raises UnknownName for an unknown dimension."""
         tasks = self.task or NAMES
         for name in tasks:
             if name not in NAMES:

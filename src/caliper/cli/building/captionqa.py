@@ -24,7 +24,7 @@ def _flag(*names: str, text: str, metavar: str | None = None, **limits: Any) -> 
 
 @dataclass(frozen=True, slots=True)
 class BuildInputs:
-    """What every build needs."""
+    """The options that every build needs."""
 
     taxonomy: Annotated[
         list[Path],
@@ -72,7 +72,7 @@ class BuildFlags(EngineFlags):
         int, _flag("--votes", text="Answers per blind question.", min=1, max=MOST_VOTES)
     ] = VOTES
     similarity: Annotated[
-        float, _flag("--similarity", text="Near duplicates from this cosine on.", min=0, max=1)
+        float, _flag("--similarity", text="The least cosine of near duplicates.", min=0, max=1)
     ] = SIMILARITY
     cohesion: Annotated[
         float, _flag("--cohesion", text="The least cosine in a group.", min=0, max=1)
@@ -87,7 +87,7 @@ class BuildFlags(EngineFlags):
     ] = None
 
     def options(self, inputs: BuildInputs) -> BuildOptions:
-        """What the build is made from. Raises InvalidInput naming the flag."""
+        """The inputs of the build. Raises InvalidInput naming the flag."""
         return BuildOptions(
             taxonomies=tuple(inputs.taxonomy),
             images=inputs.images,

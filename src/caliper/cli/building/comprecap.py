@@ -17,12 +17,12 @@ from caliper.local.building.comprecap import GraphBuild, GraphOptions
 from caliper.local.building.sequence import BuildResult
 from caliper.wiring.settings import decoders
 
-HELP = """Build scene graphs for CompreCap, from masks of objects and what is known of them.
+HELP = """Build scene graphs for CompreCap, from masks, descriptions and relations of objects.
 
-Given descriptions and relations are taken as they are; what a model writes is for review. The same
-command goes on where it stopped, and does only those steps again whose inputs changed.
+Existing descriptions and relations are used as they are; those that a model writes are for review.
+The same command resumes the build, and repeats only steps whose inputs changed.
 
-Exit code 1: replies of a model are missing, and may come later.
+Exit code 1: a step lacks replies that may come later.
 """
 Scenes = Annotated[
     Path,
@@ -38,13 +38,11 @@ Descriptions = Annotated[
     typer.Option("--descriptions", help="Descriptions and relations of objects: JSON Lines."),
 ]
 Vocabulary = Annotated[
-    Path | None, typer.Option("--vocabulary", help="The known categories, a line each.")
+    Path | None, typer.Option("--vocabulary", help="The known categories, one per line.")
 ]
 Coverage = Annotated[
     float,
-    typer.Option(
-        "--coverage", help="Drop pictures of which masks cover a smaller share.", min=0, max=1
-    ),
+    typer.Option("--coverage", help="Drop pictures if masks cover a smaller share.", min=0, max=1),
 ]
 LeastArea = Annotated[
     float,
@@ -74,7 +72,7 @@ Most = Annotated[
 
 @dataclass(frozen=True, slots=True)
 class GraphInputs:
-    """What every build of scene graphs needs."""
+    """The options that every build of scene graphs needs."""
 
     scenes: Scenes
     images: Images
@@ -94,7 +92,7 @@ class GraphFlags(EngineFlags):
     most: Most = RELATIONS_WRITTEN
 
     def options(self, inputs: GraphInputs) -> GraphOptions:
-        """What the build is made from. Raises InvalidInput naming the flag or file."""
+        """The inputs of the build. Raises InvalidInput naming the flag or file."""
         return GraphOptions(
             scenes=inputs.scenes,
             images=inputs.images,
@@ -117,7 +115,7 @@ def _words(path: Path | None) -> tuple[str, ...]:
         raise InvalidInput(f"cannot be read: {error}", file=str(path)) from error
     words = tuple(" ".join(line.split()) for line in lines if line.strip())
     if not words:
-        raise InvalidInput("expected categories, a line each", file=str(path))
+        raise InvalidInput("expected categories, one per line", file=str(path))
     return words
 
 

@@ -66,7 +66,7 @@ class EngineFlags(OutputOptions):
 
 @dataclass(frozen=True, slots=True)
 class BuildEngine:
-    """What a build works with. `room` opens embedders and the like."""
+    """The tools of a build. `room` opens embedders."""
 
     directory: BuildDirectory
     models: ModelSteps
@@ -105,7 +105,7 @@ async def _run(
     room = ModelRoom(access(_CONCURRENCY, specs), SystemClock())
 
     async def run(config: RunConfig) -> StepRun:
-        # Its verdicts are read from there.
+        # The step's verdicts are read with it.
         check_library("pyarrow")
         captioner = config.benchmarks[NAME].captioner
         step_config = config.model_copy(update={"concurrency": flags.concurrency or _CONCURRENCY})

@@ -31,11 +31,11 @@ Most = Annotated[
 def command(
     directory: Directory, per_category: Most = None, json: Json = False, quiet: Quiet = False
 ) -> int:
-    """Write what was accepted in a build as data of its benchmark, and a data card.
+    """Write the accepted candidates of a build as data of its benchmark, with a data card.
 
-    The data are for `caliper evaluate`; DIR/card.md tells how they came about. What nobody
-    reviewed, or reviewers disagree about, is left out. Categories are balanced again: what the
-    validators accepted fills those in which people rejected some.
+    The data are for `caliper evaluate`; DIR/card.md describes their origin. Candidates that await
+    review or are disputed are left out. Categories are balanced again: candidates that the
+    validators accepted replace those that people rejected.
     """
     finished = finish(BuildDirectory(directory), per_category)
     facts = finished.facts

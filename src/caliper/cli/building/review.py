@@ -45,30 +45,33 @@ _LONGEST = 1600
 _TOKEN_BYTES = 16
 HELP = """Review the candidates of a build directory in the browser.
 
-The page is for a browser at this machine; its address has a token. Keys: A accept, E edit, R and a
-number reject, arrows back and forth, U undo, Z zoom. Verdicts go to DIR/reviews/NAME.jsonl as they
-are given; the same command goes on where the reviewer stopped. Ctrl-C ends it.
+The page is for a browser on this machine; its address has a token. Keys: A accept, E edit, R and a
+number reject, arrows back and forth, U undo, Z zoom. Verdicts are saved at once in
+DIR/reviews/NAME.jsonl; the same command resumes the review. Ctrl-C ends it.
 """
 
 Directory = Annotated[Path, typer.Argument(metavar="DIR", help="The build directory.")]
 Reviewer = Annotated[
-    str, typer.Option("--reviewer", metavar="NAME", help="Who reviews; names the file of verdicts.")
+    str,
+    typer.Option(
+        "--reviewer", metavar="NAME", help="Reviewer's name, and name of the file of verdicts."
+    ),
 ]
 Images = Annotated[Path, typer.Option("--images", help="Folder that media are relative to.")]
 Port = Annotated[int, typer.Option("--port", min=0, max=65535, help="Port; 0: any free one.")]
-Every = Annotated[bool, typer.Option("--all", help="Also what the validators accepted.")]
+Every = Annotated[bool, typer.Option("--all", help="Also candidates that the validators accepted.")]
 SecondRound = Annotated[
     bool,
     typer.Option(
         "--disputed",
-        help="Only what reviewers disagree on. Who judged one sees the others' verdicts.",
+        help="Only disputed candidates. Their reviewers see the others' verdicts.",
     ),
 ]
 
 
 @dataclass(frozen=True, slots=True)
 class ReviewOptions:
-    """What is reviewed, and by whom."""
+    """The arguments and options of `caliper build review`."""
 
     directory: Directory
     reviewer: Reviewer
@@ -81,7 +84,7 @@ class ReviewOptions:
 def review(options: ReviewOptions) -> int:
     """Serve the page until SIGTERM or Ctrl-C."""
     if not options.images.is_dir():
-        raise InvalidInput(f"{options.images} is no folder", field="--images")
+        raise InvalidInput(f"{options.images} is not a folder", field="--images")
     file = review_file(options.directory, options.reviewer)
     start = _round(options, file)
     if not start.questions:

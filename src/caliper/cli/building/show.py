@@ -18,7 +18,7 @@ class BuildView:
         self._output = output
 
     def step(self, step: StepResult, unchanged: bool) -> None:  # noqa: FBT001 - a callback
-        """Print what came, what stayed, and what was dropped and why."""
+        """Print the counts of a step, and why candidates were dropped."""
         if self._output.json or self._output.quiet:
             return
         for line in step_lines(step, unchanged=unchanged):
@@ -29,7 +29,7 @@ class BuildView:
         if self._output.json:
             write_json(result_json(result))
         elif result.stopped:
-            write_reason(f"Stopped at {result.stopped}. The same command goes on from there.")
+            write_reason(f"Stopped at {result.stopped}. Rerun the same command to resume.")
         elif not self._output.quiet:
             OUT.print(_result_line(result), soft_wrap=True, highlight=False)
 
@@ -37,7 +37,7 @@ class BuildView:
 def step_lines(step: StepResult, *, unchanged: bool) -> list[str]:
     """A step as lines: its counts, then each reason with an example."""
     dropped = len(step.fates) - len(step.stayed)
-    counts = f"{len(step.fates):,} in, {len(step.stayed):,} stay"
+    counts = f"{len(step.fates):,} in, {len(step.stayed):,} kept"
     counts += f", {dropped:,} dropped" if dropped else ""
     note = f" (skipped: {step.skipped})" if step.skipped else ""
     note = " (unchanged)" if unchanged else note

@@ -184,8 +184,8 @@ def _summary(trial: Trial) -> str:
     )
     return (
         f"Fooled by {float(trial.share):.1%} of {attacks} attacks; at most {trial.bound:.1%} may. "
-        f"Judged as they deserve: {' right and '.join(resisted)} wrong captions without an attack; "
-        f"of those with a score, at least {CONTROLS:.0%} of each must be."
+        f"Controls judged correctly: {' right and '.join(resisted)} wrong captions; at least "
+        f"{CONTROLS:.0%} of the scored ones of each must be."
     )
 
 

@@ -40,7 +40,7 @@ token each endpoint gets.
 Models get a few short questions, a store one small object under
 health/doctor; nothing else is changed. Secrets are never printed.
 
-Exit code 0: all is well, notes at most; 1: a problem was found; 2: bad
+Exit code 0: no problem, at most notes; 1: a problem was found; 2: bad
 input.
 """
 
@@ -170,7 +170,7 @@ async def _examine(
     def tell(finding: Diagnosis | None = None) -> None:
         if finding is not None:
             remaining.remove(finding.component)
-        status.update(f"looking at {', '.join(remaining)}")
+        status.update(f"checking {', '.join(remaining)}")
 
     tell()
     if sys.stderr.isatty() and not output.quiet:

@@ -31,7 +31,7 @@ class ComponentState(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class Diagnosis:
-    """`said` is one line about the component, `advice` what to do about a problem, empty without
+    """`message` is one line about the component, `advice` says how to solve a problem, if there is
     one; `facts` are measurements for programs.
     """
 
@@ -44,12 +44,12 @@ class Diagnosis:
     def redact(self, secrets: Iterable[str]) -> Diagnosis:
         """A copy without any of the secrets, and without secrets in URLs."""
         hidden = [secret for secret in secrets if len(secret) >= _SECRET]
-        said, advice = (_hidden(text, hidden) for text in (self.message, self.advice))
+        message, advice = (_hidden(text, hidden) for text in (self.message, self.advice))
         facts = {
             name: _hidden(value, hidden) if isinstance(value, str) else value
             for name, value in self.facts.items()
         }
-        return replace(self, message=said, advice=advice, facts=facts)
+        return replace(self, message=message, advice=advice, facts=facts)
 
 
 # Shorter texts protect nothing, and would occur in many words.
@@ -74,11 +74,11 @@ _ADVICE: Mapping[type[Exception], str] = {
     BackendError: "see its log",
     InvalidInput: "correct the value named here",
     StoreFull: "free some space, or raise the quota",
-    StoreUnavailable: "is it started? check the address, the keys, the bucket, "
-    "CALIPER_STORE_REGION and CALIPER_STORE_STYLE; `caliper storage apply` makes the bucket",
-    StreamUnavailable: "is it started? check the address: the brokers have to be reachable under "
+    StoreUnavailable: "is it running? check the address, the keys, the bucket, "
+    "CALIPER_STORE_REGION and CALIPER_STORE_STYLE; `caliper storage apply` creates the bucket",
+    StreamUnavailable: "is it running? check the address: the brokers must be reachable under "
     "the names that they advertise",
-    OSError: "see that the folder is there and may be written to",
+    OSError: "check that the folder exists and is writable",
 }
 
 

@@ -115,7 +115,7 @@ async def _check_writing(model: ChatModel, clock: Clock, results: _Results) -> N
         results.note(
             "give it more output tokens (max_tokens), or turn its thinking off"
             if thinks
-            else "look at its chat template, and at what its log says",
+            else "check its chat template and its log",
             ComponentState.NOTE if thinks else ComponentState.ILL,
         )
     results.said.append("the same at temperature 0" if same else "differs at temperature 0")
@@ -153,14 +153,15 @@ async def _check_sight(model: ChatModel, results: _Results, *, needed: bool) -> 
         if needed:
             results.said.append(str(error))
             results.note(
-                "a captioner needs a model that sees, served so that it does", ComponentState.ILL
+                "a captioner needs a model of pictures, served with its vision part",
+                ComponentState.ILL,
             )
         return
     named = all(name in reply.lower() for name, reply in replies.items())
     results.facts["sees_images"] = named
     results.said.append("sees pictures" if named else "does not name the colour of a plain picture")
     if needed and not named:
-        results.note("its captions may not be about the pictures: look at some before a long run")
+        results.note("its captions may not be about the pictures: check some before a long run")
 
 
 async def _colour(model: ChatModel, name: str) -> str:

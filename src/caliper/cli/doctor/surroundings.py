@@ -51,7 +51,7 @@ def check_disk(name: str, folder: Path) -> Diagnosis:
         if state is ComponentState.WELL
         else "free some space, or choose another folder (--out, --store)"
     )
-    said = f"{free / _GIB:,.1f} GiB free in {existing}, which can be written to"
+    said = f"{free / _GIB:,.1f} GiB free in {existing}, which is writable"
     return Diagnosis(name, state, said, advice, {"free_bytes": free})
 
 
@@ -128,7 +128,7 @@ async def check_store(name: str, store: ObjectStore, place: str) -> Diagnosis:
         return Diagnosis(
             name,
             ComponentState.ILL,
-            f"{place} returned something else than was written",
+            f"{place} returned other data than was written",
             "look for a caching proxy between here and the store",
         )
     return Diagnosis(name, ComponentState.WELL, f"{place}: written, and read again")

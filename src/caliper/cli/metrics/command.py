@@ -40,7 +40,7 @@ HELP = """Compare captions with reference captions: BLEU, ROUGE-L, CIDEr, METEOR
 
 The figures are those of COCO's evaluation code; what it prints as CIDEr is CIDEr-D. METEOR and
 SPICE need Java and their jars (--meteor, --spice), the others do not.
-Each file or folder of CAPTIONS is a model; several are measured on the images that all have.
+Each file or folder of CAPTIONS is a model; several are compared on the images that all have.
 CLIPScore and RefCLIPScore need a CLIP model: both embedders and --media. With --people, Kendall's
 tau-b and tau-c, Spearman's rho and Pearson's r of each metric with people's scores. Exit code 3:
 fewer than three scores, or all are equal.
@@ -171,7 +171,7 @@ def _embedders(options: MetricsOptions) -> tuple[str, str, Path] | None:
     text, picture, media = options.text_embedder, options.picture_embedder, options.media
     if text is None or picture is None or media is None:
         missing = next(flag for flag, value in flags.items() if value is None)
-        raise InvalidInput("CLIPScore needs it, beside the others", field=missing)
+        raise InvalidInput("CLIPScore needs it, too", field=missing)
     return text, picture, media
 
 

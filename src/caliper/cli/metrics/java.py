@@ -28,7 +28,7 @@ SpiceJar = Annotated[
     ),
 ]
 _FLAGS = {METEOR: "--meteor", SPICE: "--spice"}
-"""What each metric needs."""
+"""The requirements of each metric."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -41,7 +41,7 @@ class JavaMetrics:
 
     @property
     def missing(self) -> dict[str, str]:
-        """The metrics that are not chosen, and what they need."""
+        """The metrics that are not chosen, with their requirements."""
         jars = {METEOR: self.meteor, SPICE: self.spice}
         return {name: flag for name, flag in _FLAGS.items() if jars[name] is None}
 

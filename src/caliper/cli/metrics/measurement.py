@@ -22,9 +22,9 @@ from caliper.lexical.treebank import tokenize
 
 @dataclass(frozen=True, slots=True)
 class CaptionSets:
-    """The captions of several models, of the same images, and the images' references.
+    """The captions of several models for the same images, and the images' references.
 
-    `files` are the names of the pictures. `warnings` say what was left out.
+    `files` are the names of the pictures. `warnings` name omitted captions and images.
     """
 
     models: Mapping[str, Mapping[str, str]]

@@ -12,7 +12,7 @@ from caliper.core.errors import InvalidInput
 
 
 def read_human_scores(path: Path, column: str, measures: Measures) -> HumanScores:
-    """The scores in a CSV file of what was measured; others are ignored.
+    """The scores of measured models or captions in a CSV file; others are ignored.
 
     Rows score captions if there is a column with the image, else models. Captions of a single
     model need no column `model`. Raises InvalidInput naming file, line and field.
@@ -48,5 +48,5 @@ def _captions(table: CsvTable, column: str, measures: Measures) -> dict[Target, 
 
 def _not_empty(scores: dict[Target, float], path: Path, field: str) -> dict[Target, float]:
     if not scores:
-        raise InvalidInput("no score of what was measured", file=str(path), field=field)
+        raise InvalidInput("no score of a measured model or caption", file=str(path), field=field)
     return scores

@@ -1,4 +1,4 @@
-"""The KV cache of a model: what a call keeps in a GPU while it is served."""
+"""The KV cache of a model: the memory of a call in a GPU."""
 
 from __future__ import annotations
 
@@ -35,11 +35,11 @@ class Cache:
         return self.layer * (self.full + self.sliding)
 
     def call(self, tokens: int) -> int:
-        """Bytes of a call of so many tokens."""
+        """Bytes of a call of `tokens` tokens."""
         return self.layer * (self.full * tokens + self.sliding * min(tokens, self.window))
 
     def share(self, gpus: int) -> float:
-        """The part that each of some GPUs keeps: heads are split as far as there are any."""
+        """The part that each of `gpus` GPUs keeps: none has less than one head."""
         return 1 / min(gpus, self.heads)
 
 
@@ -62,7 +62,7 @@ def _sliding_layers(text: Configuration) -> int:
     kinds = text.values.get("layer_types")
     if kinds:
         if other := sorted(set(kinds) - {_FULL, _SLIDING}):
-            raise text.error(f"the cache of layer_types {other[0]!r} is not known here")
+            raise text.error(f"the cache of layer_types {other[0]!r} is unknown")
         return int(kinds.count(_SLIDING))
     if period := text.number("sliding_window_pattern", default=family_of(text).window_period):
         return layers - layers // period

@@ -1,4 +1,4 @@
-"""`caliper size`: what a model takes of GPUs."""
+"""`caliper size`: the GPUs that a model needs."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The config.json of a model: values that are there, or an error that says what is missing."""
+"""Reads values of a model's config.json; errors name those that are missing."""
 
 from __future__ import annotations
 
@@ -20,13 +20,13 @@ class Configuration:
     file: str
 
     def number(self, *names: str, default: int | None = None) -> int:
-        """The first of these that is there. Raises InvalidInput if none is."""
+        """The first of these that is set, else the default. Raises InvalidInput without one."""
         for name in names:
             value = self.values.get(name)
             if isinstance(value, int) and not isinstance(value, bool):
                 return value
         if default is None:
-            raise self.error(f"there is no {' or '.join(names)}")
+            raise self.error(f"{' or '.join(names)} is missing")
         return default
 
     def flag(self, name: str, *, default: bool = False) -> bool:
@@ -34,7 +34,7 @@ class Configuration:
         return value if isinstance(value, bool) else default
 
     def text(self, *names: str) -> str:
-        """The first of these that is there, else an empty text."""
+        """The first of these that is set, else an empty text."""
         return next((str(self.values[name]) for name in names if self.values.get(name)), "")
 
     def error(self, message: str) -> InvalidInput:
@@ -42,14 +42,14 @@ class Configuration:
 
     @property
     def decoder(self) -> Configuration:
-        """The part about the language model, which may lean on values beside it."""
+        """The part about the language model, with the values beside it as defaults."""
         parts = (self.values[name] for name in _PARTS if name in self.values)
         return Configuration({**self.values, **next(parts, {})}, self.file)
 
     @property
     def tower(self) -> Configuration | None:
-        """The part about the vision tower; None for a model of texts. Its family is that of the
-        whole model where it names none.
+        """The part about the vision tower; None for a model of texts. Without a family of its own
+        it has that of the whole model.
         """
         part = self.values.get(_TOWER)
         if part is None:

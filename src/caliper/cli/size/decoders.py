@@ -1,4 +1,4 @@
-"""Language models: how many numbers each family's tensors have."""
+"""Parameter counts of language models, by family."""
 
 from __future__ import annotations
 
@@ -73,12 +73,12 @@ class Parameters:
 
 
 def family_of(text: Configuration) -> Family:
-    """The family, that of Llama's for an unknown one: enough for the KV cache."""
+    """The family; Llama's for an unknown one, which is enough for the KV cache."""
     return FAMILIES.get(text.text("model_type"), Family())
 
 
 def with_defaults(text: Configuration) -> Configuration:
-    """The configuration with what its family says of values that are left out."""
+    """The configuration, with its family's defaults for missing values."""
     defaults = family_of(text).defaults
     there = {name: value for name, value in text.values.items() if value is not None}
     return Configuration({**defaults, **there}, text.file)
@@ -92,7 +92,7 @@ def decoder_parameters(text: Configuration) -> Parameters:
     if kind not in FAMILIES:
         families = ", ".join(FAMILIES)
         raise text.error(
-            f"the tensors of model_type {kind!r} are not known here; name the folder or the "
+            f"the tensors of model_type {kind!r} are unknown; name the folder or the "
             f"repository with its safetensors, or one of {families}"
         )
     family, layers, hidden = FAMILIES[kind], text.number("num_hidden_layers"), _hidden(text)
@@ -110,7 +110,7 @@ def is_latent(text: Configuration) -> bool:
 
 
 def head_width(text: Configuration) -> int:
-    """The numbers of one head."""
+    """The numbers in the vector of one head."""
     return text.number("head_dim", default=_hidden(text) // text.number("num_attention_heads"))
 
 

@@ -22,8 +22,8 @@ GPUS: Mapping[str, int] = {
 USED = 0.9
 """The part of a GPU that a server takes: vLLM's `--gpu-memory-utilization` unless set."""
 RESERVE, TOWER_RESERVE = 2048 * MIB, 1024 * MIB
-"""What it keeps there beside weights and cache: its own code, what is computed at once, graphs. A
-vision tower needs more: for pictures of 1,024 pixels a side.
+"""Bytes that a server needs beside weights and cache: its code, activations and graphs; and more
+bytes for a vision tower, with pictures of 1,024 pixels per side.
 """
 DEGREES = (1, 2, 4, 8)
 """The GPUs of one server in one node (tensor parallel)."""
@@ -47,8 +47,8 @@ class ModelSize:
         return sum(self.weights.values())
 
     def calls(self, gpu: int, gpus: int, tokens: int) -> int:
-        """Calls of so many tokens at once, on some GPUs of `gpu` bytes each; 0 if it does not fit,
-        or its heads cannot be split so.
+        """Concurrent calls of `tokens` tokens on `gpus` GPUs of `gpu` bytes each; 0 if the model
+        does not fit, or its heads cannot be split so.
         """
         whole = gpus % self.cache.heads == 0 or self.cache.heads % gpus == 0
         if self.heads % gpus or not whole:

@@ -1,4 +1,4 @@
-"""Vision towers, with what joins them to a decoder: how many numbers their tensors have."""
+"""Parameter counts of vision towers, with the layers that join them to a decoder."""
 
 from __future__ import annotations
 
@@ -68,7 +68,7 @@ def _siglip(tower: Configuration, hidden: int) -> int:
 
 def _intern(tower: Configuration, hidden: int) -> int:
     width, layers = tower.number("hidden_size"), tower.number("num_hidden_layers")
-    # Two scales a layer; the largest towers norm queries and keys too, and leave out some biases.
+    # Two scales per layer; the largest towers norm queries and keys too, and leave out some biases.
     extra = 2 + 2 * tower.flag("qk_normalization") - 2 * (tower.text("norm_type") == "rms_norm")
     extra -= 3 * (not tower.flag("qkv_bias", default=True))
     joint = 8 * width + _linear(4 * width, hidden) + _linear(hidden, hidden)
@@ -93,7 +93,7 @@ def tower_parameters(tower: Configuration, hidden: int) -> int:
     kind = tower.text("model_type")
     if kind not in _TOWERS:
         raise tower.error(
-            f"the tensors of a vision tower {kind!r} are not known here; name the folder or the "
+            f"the tensors of a vision tower {kind!r} are unknown; name the folder or the "
             f"repository with its safetensors, or one of {', '.join(_TOWERS)}"
         )
     return _TOWERS[kind](tower, hidden)

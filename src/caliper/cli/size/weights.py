@@ -21,7 +21,7 @@ def weight_bytes(configuration: Configuration) -> Mapping[str, int]:
     text = with_defaults(configuration.decoder)
     dtype = text.text("torch_dtype", "dtype")
     if dtype not in _BYTES:
-        raise text.error(f"torch_dtype {dtype!r} is none of {', '.join(_BYTES)}")
+        raise text.error(f"torch_dtype {dtype!r} is not one of {', '.join(_BYTES)}")
     decoder, tower = decoder_parameters(text), configuration.tower
     other = decoder.other
     if tower is not None:
@@ -50,6 +50,6 @@ def _quantization(settings: Configuration) -> tuple[str, float]:
         bits, group = form.number("num_bits"), form.number("group_size", default=0)
         return f"{bits} bits", bits / 8 + (_SCALE / group if group else 0)
     raise settings.error(
-        f"the quantization {method!r} is not known here; name the folder or the repository with "
+        f"the quantization {method!r} is unknown; name the folder or the repository with "
         "its safetensors"
     )
