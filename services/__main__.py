@@ -30,13 +30,13 @@ def usage() -> str:
         f"usage: SERVICE, or {COMMAND} [ARGUMENTS], or {HEALTH} HOST:PORT\n\n"
         f"services: {services}\n"
         f"{COMMAND}: the command line; `{COMMAND} --help` lists its commands\n"
-        f"{HEALTH}: whether the service is ready whose health is told there (HEALTH_LISTEN)\n\n"
-        "A service takes its settings from the environment: CALIPER_JUDGE_..., say.\n"
+        f"{HEALTH}: check whether the service at HEALTH_LISTEN is ready\n\n"
+        "A service takes its settings from the environment, such as CALIPER_JUDGE_....\n"
     )
 
 
 def main(arguments: list[str]) -> int:
-    """Run what the first argument names, with the rest. Returns the exit code."""
+    """Run the module that the first argument names, with the rest. Returns the exit code."""
     name, *rest = arguments or [""]
     if name in ("-h", "--help"):
         sys.stdout.write(usage())

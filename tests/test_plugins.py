@@ -44,7 +44,7 @@ def test_a_plugin_is_loaded_with_its_package(group: PluginGroup[object]) -> None
     [
         (
             "blue",
-            "'blue' of the package a-package 1.0 cannot be used: json:__name__ is no function",
+            "'blue' of the package a-package 1.0 cannot be used: json:__name__ is not a function",
         ),
         ("gone", "'gone' of the package a-package 1.0 .*: it cannot be imported: ModuleNotFound"),
         ("green", "package a-package 1.0, b-package 2.0 .*: several packages have one of the same"),

@@ -1,1 +1,1 @@
-"""What evaluates checkpoints by suites, in its own process."""
+"""The suites' evaluation of checkpoints, in its own process."""

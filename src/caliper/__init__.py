@@ -67,7 +67,7 @@ _PLACES = {
     "register_checkpoint": "caliper.local.registration",
     "__version__": "caliper.version",
 }
-"""Where names are that are not in `caliper.library.client`."""
+"""The modules of names that are not in `caliper.library.client`."""
 
 # Set before anything imports huggingface_hub: the first completion of a process would ask the Hub,
 # inside the event loop, which agent runs it.
@@ -75,7 +75,7 @@ os.environ.setdefault("HF_HUB_DISABLE_TELEMETRY", "1")
 
 
 def __getattr__(name: str) -> Any:
-    # Imported when asked for: commands that do not need it start faster.
+    # Imported on access: commands that do not need it start faster.
     if name in __all__ or name in _PLACES:
         return getattr(import_module(_PLACES.get(name, "caliper.library.client")), name)
     raise AttributeError(f"module {__name__!r} has no attribute {name!r}")

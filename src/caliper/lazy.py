@@ -44,7 +44,7 @@ class _Deferred:
 
 
 def lazy_module(name: str) -> Any:
-    """The module of that name, imported when something of it is first asked for, as by `require`.
+    """The module of that name, imported on first access, as by `require`.
 
     It stands in the `else` of `if TYPE_CHECKING: from package import module`, so that type
     checkers and the rules about imports see the import.
@@ -75,7 +75,7 @@ def missing_extra(error: ModuleNotFoundError) -> InvalidInput | None:
 
 def check_library(*libraries: str, field: str = "") -> None:
     """Raise InvalidInput that names the extra to install if one of these libraries of `EXTRAS` is
-    missing. They are not imported. `field` is what asks for them.
+    missing. They are not imported. `field` is the option that needs them.
     """
     for library in libraries:
         if not _is_installed(library):

@@ -18,8 +18,8 @@ Plugin = TypeVar("Plugin")
 
 @dataclass(frozen=True, slots=True)
 class Declaration:
-    """An entry point of a package, `place` what it points to. `problem` says why it cannot be
-    used, empty if it can.
+    """An entry point of a package, which points to `place`. `problem` says why it cannot be used,
+    empty if it can.
     """
 
     group: str
@@ -34,7 +34,7 @@ class PluginGroup(Generic[Plugin]):
     """The plug-ins of one kind: entry points of the group `caliper.<kind>s`.
 
     `own` are the names that Caliper has itself. `problem_of` gets an entry point and what it points
-    to, and says why that is no plug-in of this kind; empty if it is one.
+    to, and says why it is not a plug-in of this kind; empty if it is one.
     """
 
     def __init__(
@@ -57,7 +57,7 @@ class PluginGroup(Generic[Plugin]):
         return tuple(name for name in self._points if name not in self._own)
 
     def check_own(self, name: str) -> None:
-        """Raise InvalidInput if a package declares a name of Caliper: people may mean either."""
+        """Raise InvalidInput if a package declares a name of Caliper: it would be ambiguous."""
         if name in self._points:
             raise self._unusable(name, self._conflict(name))
 
@@ -127,12 +127,12 @@ def _package(point: EntryPoint) -> str:
 
 def no_function(point: EntryPoint, declared: object) -> str:
     """The problem of a plug-in that should be a function or class; empty if it is one."""
-    return "" if callable(declared) else f"{point.value} is no function"
+    return "" if callable(declared) else f"{point.value} is not a function"
 
 
 @contextmanager
 def blame(plugin: str) -> Iterator[None]:
-    """Raise FunctionFailed, which names the plug-in, for what is no error of Caliper."""
+    """Turn errors that are not Caliper's into FunctionFailed, which names the plug-in."""
     try:
         yield
     except CaliperError:

@@ -102,7 +102,7 @@ async def test_a_build_that_is_cut_off_goes_on(tmp_path: Path, images: Path) -> 
         refused = await run(part, "build", "finish", "out", code=2)
         assert "the build stopped before its last step" in refused.err
     assert told.out.count("(unchanged)") == 5
-    assert "6-balance: 17 in, 17 stay" in told.out
+    assert "6-balance: 17 in, 17 kept" in told.out
 
 
 async def test_another_picture_is_asked_about_and_one_bad_reply_stops_nothing(

@@ -56,7 +56,7 @@ def test_given_annotations_become_data_of_the_benchmark(caliper: Command, tmp_pa
     told = caliper("build", "finish", "out", "--json", code=0)
     assert (told.told["accept"], told.told["reject"]) == (48, 4)
     fewer = caliper("build", "finish", "out", "--per-category", "3", code=0)
-    assert "7-balance: 48 in, 36 stay, 12 dropped" in fewer.out
+    assert "7-balance: 48 in, 36 kept, 12 dropped" in fewer.out
     assert "12 category is full, e.g. " in fewer.out
     told = caliper("build", "finish", "out", "--json", code=0)
     assert told.told["data"] == ["out/capability", "out/capability_qa"]

@@ -75,7 +75,7 @@ def test_one_model_or_two_tell_nothing(ran: Command) -> None:
         ("model,score\na,1\na,2\n", "people.csv:3: model: the model appears twice"),
         ("model,score\na,high\n", "people.csv:2: score: expected a number, found 'high'"),
         ("model,score\na\n", "expected a number, found None"),
-        ("model,score\nz,1\n", "no run of a model that was scored: z"),
+        ("model,score\nz,1\n", "no run of a scored model: z"),
         ("", "there are: none"),
     ],
 )

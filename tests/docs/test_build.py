@@ -50,9 +50,9 @@ async def test_the_walk(tmp_path: Path) -> None:
     async with ChatServer(otherwise=writing) as server:
         (tried,) = await asyncio.to_thread(follow, tmp_path, by_hand, server)
         assert server.requests == []
-        assert "2-formats: 16 in, 12 stay, 4 dropped" in tried
+        assert "2-formats: 16 in, 12 kept, 4 dropped" in tried
         (built,) = await asyncio.to_thread(follow, tmp_path, by_models, server)
-    assert "3-blind: 57 in, 54 stay, 3 dropped" in built
+    assert "3-blind: 57 in, 54 kept, 3 dropped" in built
     assert "48 accepted, 3 to review" in " ".join(built.split())
     review(tmp_path / "built")
     (tmp_path / "captions.json").write_text(
@@ -76,7 +76,7 @@ async def test_annotations_of_the_examples(tmp_path: Path) -> None:
     async with ChatServer() as server:
         (told,) = await asyncio.to_thread(follow, tmp_path, by_hand, server)
         assert server.requests == []
-    assert "6-balance: 118 in, 52 stay, 66 dropped" in told
+    assert "6-balance: 118 in, 52 kept, 66 dropped" in told
     review(tmp_path / "elements")
     (finished,) = follow(tmp_path, "caliper build finish elements", server)
     assert finished.startswith("51 annotations, 0 of which nobody reviewed; left out: 0 rejected")
@@ -88,5 +88,5 @@ async def test_scene_graphs_of_the_examples(tmp_path: Path) -> None:
     *_, by_hand = blocks("build.md", "bash")
     async with ChatServer() as server:
         (told,) = await asyncio.to_thread(follow, tmp_path, by_hand, server)
-    assert "2-masks: 43 in, 29 stay, 14 dropped" in told
+    assert "2-masks: 43 in, 29 kept, 14 dropped" in told
     assert "55 accepted, 0 to review" in told

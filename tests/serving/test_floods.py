@@ -117,7 +117,7 @@ async def parts(*captions: pb.UploadCaptionsRequest) -> AsyncIterator[pb.UploadC
 
 async def test_an_upload_is_bounded_in_bytes() -> None:
     uploads = Uploads(each=1000)
-    with pytest.raises(InvalidInput, match="more than 1000 bytes in all"):
+    with pytest.raises(InvalidInput, match="more than 1,000 bytes in all"):
         # 300 characters, 1,200 bytes.
         async with uploads.receive(parts(caption("a", "\U0001f600" * 300))):
             pass

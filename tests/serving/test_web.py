@@ -105,7 +105,7 @@ async def test_other_pages_may_link_here_and_no_more(address: str) -> None:
 @pytest.mark.parametrize("method", ["POST", "PUT", "DELETE", "PATCH", "OPTIONS"])
 async def test_nothing_can_be_changed(address: str, method: str) -> None:
     status, text, headers = await get(address, method)
-    assert (status, text) == (405, "<Pages can only be read here.>")
+    assert (status, text) == (405, "<These pages are read-only.>")
     assert headers["Allow"] == "GET,HEAD"
 
 

@@ -23,9 +23,8 @@ _COLUMNS = ("questions", "changed", "drift p", "alarms", "alarms at margin", "pa
 def try_on_replicate(runs: tuple[str, str], policy: Policy, *, json: bool) -> Exit:
     """Show how often the checks would be wrong, by redrawing both runs' verdicts.
 
-    Exit code 1 if a check is wrong more often than the policy's level, beyond the chance of so many
-    redraws; 3 if a check could not be tried, or the judge has drifted; else 0. Raises what
-    `try_policy` raises.
+    Exit code 1 if a check is wrong more often than the policy's level, by more than chance; 3 if a
+    check could not be tried, or the judge has drifted; else 0. Raises what `try_policy` raises.
     """
     first, second = (find_run(name).stored_run for name in runs)
     trials = asyncio.run(try_policy((first, second), policy, REDRAWS))

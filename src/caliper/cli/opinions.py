@@ -76,29 +76,29 @@ async def choices(
         for part in report.benchmarks:
             if part.name not in candidates_by:
                 continue
-            who = part.models[benchmark(part.name).role]
+            model = part.models[benchmark(part.name).role]
             candidates_by[part.name].append(
                 JudgeCandidate(
                     run=directory.path.name,
-                    name=who,
+                    name=model,
                     part=part,
                     differences=apart.get(part.name, {}),
                     agreement=agreements.get(part.name, {}).get(ALL),
-                    pace=_pace(directory, who),
-                    blank=cannot_shares.get((part.name, who)),
+                    pace=_pace(directory, model),
+                    blank=cannot_shares.get((part.name, model)),
                 )
             )
     return [choice(candidates) for candidates in candidates_by.values()]
 
 
-def _pace(directory: RunDirectory, who: str) -> Throughput | None:
+def _pace(directory: RunDirectory, model: str) -> Throughput | None:
     """The throughput of a model according to execution.json.
 
     None if no model was called: for rules and recorded replies, and if all replies were stored.
     """
     execution = directory.read_execution()
     try:
-        usage, seconds = execution["models"][who], float(execution["seconds"])
+        usage, seconds = execution["models"][model], float(execution["seconds"])
         replies = int(usage["calls"]) - int(usage["failed"])
         tokens = int(usage["prompt_tokens"]) + int(usage["completion_tokens"])
     except (KeyError, TypeError, ValueError):
@@ -126,6 +126,6 @@ async def _blank(directories: Sequence[RunDirectory]) -> Mapping[tuple[str, str]
                 )
         for part in (await read_report(directory)).benchmarks:
             if _CANNOT in part.estimates:
-                who = part.models[benchmark(part.name).role]
-                shares[part.name, who] = part.estimates[_CANNOT]
+                model = part.models[benchmark(part.name).role]
+                shares[part.name, model] = part.estimates[_CANNOT]
     return shares

@@ -24,7 +24,9 @@ from caliper.wiring.clock import SystemClock
 Name = Annotated[str, typer.Option("--name", help="Only runs of the checkpoint with this label.")]
 Days = Annotated[
     float | None,
-    typer.Option("--older-than", metavar="DAYS", min=0, help="Runs that ended so many days ago."),
+    typer.Option(
+        "--older-than", metavar="DAYS", min=0, help="Runs that ended at least this many days ago."
+    ),
 ]
 Keep = Annotated[
     int | None,

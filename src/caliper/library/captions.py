@@ -1,4 +1,4 @@
-"""Captions as Python has them: mappings, data frames, tables and paths."""
+"""Captions from Python: mappings, data frames, tables and paths."""
 
 from __future__ import annotations
 
@@ -27,10 +27,10 @@ class CaptionTable(Protocol):
 
 
 def caption_places(captions: Any, names: tuple[str, ...], folder: Path) -> dict[str, Path]:
-    """The path of the captions of each benchmark of `names`. What is in memory is written below
-    `folder`, in a place of its own.
+    """The path of the captions of each benchmark of `names`. Captions in memory are written to a
+    place of their own below `folder`.
 
-    Raises InvalidInput for anything else than captions, and if a benchmark has none.
+    Raises InvalidInput for anything but captions, and if a benchmark has none.
     """
     if isinstance(captions, str | PathLike):
         return dict.fromkeys(names, Path(fspath(captions)))

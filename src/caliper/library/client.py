@@ -68,8 +68,8 @@ class Client:
         progress: bool = True,
         **options: Unpack[RunOptions],
     ) -> Run:
-        """Evaluate captions or a captioner, like `caliper evaluate`: a run that was interrupted
-        goes on, and one that is complete is read.
+        """Evaluate captions or a captioner, like `caliper evaluate`: an interrupted run is resumed,
+        and a complete one is read.
 
         `captions` is a mapping of samples to captions (for several benchmarks also by benchmark);
         a pandas or polars data frame or an Arrow table with the columns sample and caption, or
@@ -78,10 +78,10 @@ class Client:
         data (a path, or "hf:owner/name@revision"), or to the keys that a run file has for a
         benchmark; or it is the path of a run file, whose captions are taken if none are given.
         `judge` is the judge, or the reader, of all of them: a SPEC, a function or a `Model`;
-        without one, rules over words. `name` is the
-        checkpoint's label. `options` are the other keys of a run file.
+        without one, the built-in lexical rules. `name` is the checkpoint's label. `options` are the
+        other keys of a run file.
 
-        On an installation models are named as it knows them.
+        On an installation, models are named as they are there.
 
         >>> captions = {"nat_001": "Three brown sparrows perch on a stone wall."}
         >>> data = "examples/captionqa/questions.json"
@@ -111,7 +111,7 @@ class Client:
         name: str | None = None,
         **options: Unpack[RunOptions],
     ) -> RunEstimate:
-        """What `evaluate` would take, without calling a model.
+        """Estimate what `evaluate` would take, without calling a model.
 
         >>> def captioner(images): ...
         >>> data = "examples/captionqa/questions.json"
@@ -120,7 +120,7 @@ class Client:
         (128, 0, 23)
         """
         with TemporaryDirectory(prefix="caliper-captions-") as folder:
-            # Where there is no run, nothing is to be left.
+            # A plan leaves no files.
             inputs = RunInputs(Path(folder), unasked=self.server is not None)
             config = inputs.config(captions, benchmarks, judge, name, options)
             config = await fetch_data(config, media=False)
@@ -254,7 +254,7 @@ async def _evaluate_here(inputs: RunInputs, config: RunConfig, *, progress: bool
             FetchNotes() if progress else UNWATCHED,
         )
     except FunctionFailed as error:
-        # Task groups take causes away.
+        # Task groups drop causes.
         raise error from error.cause
     if progress:
         note_reuse(ended)

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from html import escape
 
 MOST_CHARACTERS = 4_000_000
-"""Of a page that is shown whole: a notebook keeps a copy of each that it shows."""
+"""The most in a page that is shown whole: a notebook keeps a copy of each page that it shows."""
 
 
 def frame(page: str) -> str:

@@ -24,7 +24,7 @@ _CAPTIONERS = (*(f"{kind}:" for kind in CHAT_KINDS), "triton:", "http://", "http
 
 
 class RunOptions(TypedDict, total=False):
-    """The keys of a run file (docs/cli.md tells them as flags): what a run is, and how it goes."""
+    """The keys of a run file; docs/cli.md lists them as flags."""
 
     recipe: str
     seed: int
@@ -48,8 +48,8 @@ class RunOptions(TypedDict, total=False):
 class RunInputs:
     """A configuration in the making. Captions in memory are written below `folder`, by default
     `.captions` beside the run's directory, so that `run.yaml` names them. With `unasked`, names of
-    models stand for models that nobody asks: those of an installation. `named_specs` are SPECs of
-    the program; none of those that are in a file.
+    models stand for models that are not called: those of an installation. `named_specs` are the
+    SPECs that the program gave, not those in a file.
     """
 
     folder: Path | None = None
@@ -146,8 +146,8 @@ def _never(_: object) -> None:
 
 
 def _model(value: Any) -> Model:
-    """The model of a function. Its origin is of this evaluation, also if `value` is a Model: what
-    it returns may have changed since.
+    """The model of a function. Its origin is this evaluation, even if `value` is a Model: its
+    replies may have changed since an earlier one.
     """
     if isinstance(value, Model):
         return replace(value)
@@ -157,7 +157,7 @@ def _model(value: Any) -> Model:
 
 
 def path_of(value: Any, field: str) -> str:
-    """A path as text. Raises InvalidInput for anything else."""
+    """A path as text. Raises InvalidInput for another type."""
     if not isinstance(value, str | PathLike):
         raise InvalidInput(f"expected a path, found {value!r:.60}", field=field)
     return fspath(value)

@@ -43,18 +43,18 @@ class Model:
             if not isinstance(text, str) or (text and not text.strip()):
                 raise InvalidInput(f"expected a text, found {text!r:.60}", field=key)
         if self.revision and not self.name:
-            raise InvalidInput("a revision is that of a name", field="name")
+            raise InvalidInput("a revision needs a name", field="name")
         if self.batch < 1:
             raise InvalidInput("at least 1", field="batch")
 
     @property
     def label(self) -> str:
-        """The name given, else the function's."""
+        """The name of the model, else of its function."""
         return self.name or getattr(self.function, "__name__", "function").strip("<>")
 
     @property
     def spec(self) -> str:
-        """What stands for the function in the configuration of a run."""
+        """The SPEC of the function in the configuration of a run."""
         return f"{KIND}:{self.label}@{self.revision or self.origin}"
 
     def open(self) -> FunctionModel:

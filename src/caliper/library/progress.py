@@ -26,7 +26,7 @@ def note(text: str) -> None:
 
 
 def note_reuse(ended: RunResult) -> None:
-    """Say what was taken from earlier runs, if anything: a model's name may be that of another."""
+    """Report replies reused from earlier runs, if any: another model may have had the same name."""
     if text := phrases.reuse(ended.report.reuse):
         note(text)
     if ended.ended_at is not None:

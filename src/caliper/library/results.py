@@ -1,4 +1,4 @@
-"""What comparing, gating, ranking and planning return: values, shown inline in notebooks."""
+"""Results of comparing, gating, ranking and planning, which notebooks show inline."""
 
 from __future__ import annotations
 
@@ -39,8 +39,8 @@ _ROOM = 2_000_000
 
 @dataclass(frozen=True, slots=True)
 class RunComparison:
-    """Runs compared with a base. `warnings` tell what differs besides the checkpoints, and drift
-    of the judge.
+    """Runs compared with a base. `warnings` name differences besides the checkpoints, and judge
+    drift.
     """
 
     comparison: Comparison = field(repr=False)
@@ -64,7 +64,7 @@ class RunComparison:
         }
 
     def to_dict(self) -> dict[str, Any]:
-        """What `caliper compare --json` prints."""
+        """The output of `caliper compare --json`."""
         document: dict[str, Any] = json.loads(comparison_json(self.comparison))
         return document
 
@@ -98,7 +98,7 @@ class GateDecision:
 
     @property
     def markdown(self) -> str:
-        """What `caliper gate --markdown` writes."""
+        """The output of `caliper gate --markdown`."""
         before, after = self.names
         return gate_markdown(before, after, self.result)
 
@@ -117,16 +117,16 @@ class Leaderboard:
 
     @property
     def markdown(self) -> str:
-        """What `caliper leaderboard --markdown` writes."""
+        """The output of `caliper leaderboard --markdown`."""
         return "\n".join(map(leaderboard_markdown, self.boards))
 
     @property
     def csv(self) -> str:
-        """What `caliper leaderboard --csv` writes."""
+        """The output of `caliper leaderboard --csv`."""
         return "\n".join(map(leaderboard_csv, self.boards))
 
     def to_list(self) -> list[dict[str, Any]]:
-        """What `caliper leaderboard --json` prints."""
+        """The output of `caliper leaderboard --json`."""
         documents: list[dict[str, Any]] = json.loads(leaderboard_json(self.boards))
         return documents
 
@@ -151,7 +151,7 @@ class RunTrend:
             for report in reports[1:]:
                 check_comparable(setup_differences(reports[0], report))
         entries = [_entry(*each) for each in zip(runs, reports, strict=True)]
-        # Without the rest of an entry's order: what has no step stays where it is.
+        # By step only: runs without one keep their order.
         return cls(tuple(sorted(entries, key=lambda entry: entry.order[0])))
 
     def _repr_html_(self) -> str:
@@ -173,7 +173,7 @@ def _entry(run: Run, report: Report) -> CheckpointEntry:
 
 @dataclass(frozen=True, slots=True)
 class RunEstimate:
-    """What a run would take. `run` is its id, empty for an installation."""
+    """The estimated cost of a run. `run` is its id, empty for an installation."""
 
     run: str
     benchmarks: tuple[BenchmarkEstimate, ...]

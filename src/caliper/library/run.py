@@ -112,7 +112,7 @@ class Run:
 
     @property
     def headlines(self) -> dict[str, float | None]:
-        """The figure of each benchmark that people quote."""
+        """The headline figure of each benchmark."""
         return {
             part.name: estimate.value if (estimate := part.estimates.get(part.headline)) else None
             for part in self._report.benchmarks

@@ -39,7 +39,7 @@ MOST_ROWS = 100
 """The most rows in a request."""
 _MOST_REPEATS = 100
 _DEFAULT_BENCHMARK = "captionqa"
-"""The default benchmark of readers, for requests from when there was no other."""
+"""The default benchmark of readers, for requests of the time when there was no other."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -59,7 +59,7 @@ class AdhocRequest:
 
 
 ModelsOfSeed = Callable[[int], Models]
-"""Returns the models that answer when draws start from that seed."""
+"""Returns the models that answer, with draws from that seed."""
 
 
 class AdhocServicer:
@@ -157,10 +157,10 @@ async def examine_request(request: AdhocRequest, models: Models) -> tuple[Verdic
     Raises what `_examine` raises.
     """
     if len(request.caption) > LONGEST_CAPTION:
-        raise InvalidInput(f"longer than {LONGEST_CAPTION} characters", field="caption")
+        raise InvalidInput(f"longer than {LONGEST_CAPTION:,} characters", field="caption")
     if not 1 <= len(request.rows) <= MOST_ROWS:
         raise InvalidInput(
-            f"expected 1 to {MOST_ROWS}, found {len(request.rows)}", field=request.field
+            f"expected 1 to {MOST_ROWS:,}, found {len(request.rows):,}", field=request.field
         )
     if request.repeats is not None and not 1 <= request.repeats <= _MOST_REPEATS:
         raise InvalidInput(f"not from 1 to {_MOST_REPEATS}", field="repeats")
@@ -228,7 +228,7 @@ class _Rows:
     def rows(self, layout: Layout) -> Iterator[Row]:
         for line, text in enumerate(self.request.rows, start=1):
             if self.ended.is_set():
-                # Nobody waits for the thread, but a picture's masks take seconds.
+                # End the thread, which nobody waits for: a picture's masks take seconds.
                 raise TimeoutError("the call has ended")
             fields = parse(text, Path(self.request.field), line)
             if not isinstance(fields, dict):

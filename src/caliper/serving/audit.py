@@ -86,7 +86,7 @@ class AuditLine:
 
 @dataclass(slots=True)
 class AuditRecord:
-    """What the audit trail knows of a call or a command while it lasts."""
+    """The facts of a call or command in progress, for the audit trail."""
 
     method: str
     caller: Caller
@@ -101,7 +101,7 @@ class AuditRecord:
         self.is_refused, self.outcome = True, outcome
 
     def note_response(self, response: Any) -> None:
-        """Take the name from a response; a push that lacks contents is no change that ended."""
+        """Take the name from a response; a push that lacks contents is not a completed change."""
         self.name_object(response)
         if getattr(response, "missing", ()):
             self.outcome = INCOMPLETE
@@ -119,17 +119,17 @@ class AuditRecord:
                 return
 
     def line(self, peer: str) -> AuditLine:
-        """The line about it."""
+        """The line about the call."""
         caller = self.caller
         team = caller.team if caller.name else ""
         return AuditLine(caller.name, peer, self.method, self.object, self.outcome, team)
 
 
 class RefusalLog:
-    """Logs the first `lines` refusals per minute of one caller, peer and reason, and the number of
-    the others as one line at the end of the minute.
+    """Logs the first `lines` refusals per minute of each source (caller, peer and reason), and the
+    number of the others as one line at the end of the minute.
 
-    It counts for at most `sources` of these; the one that was refused longest ago is forgotten.
+    At most `sources` are counted; the one that was refused longest ago is forgotten.
     """
 
     def __init__(self, lines: int = 20, sources: int = 1000) -> None:
@@ -181,7 +181,7 @@ class Audit:
                 _LOG.info(record.line(peer_address(context.peer())))
 
     async def run(self, minute: float = _MINUTE) -> None:
-        """End the minutes of refusals, for ever."""
+        """Log the numbers of refusals every minute, until cancelled."""
         while True:
             await asyncio.sleep(minute)
             self.refusals.end_minute()

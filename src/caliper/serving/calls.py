@@ -1,4 +1,4 @@
-"""What the methods of services share: context, caller, deadline, and intervals of updates."""
+"""Shared by the methods of services: context, caller, deadline, and intervals of updates."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from caliper.serving.tokens import Caller, Role
 
 # A string, because the class is generic only in its type stubs.
 Context: TypeAlias = "grpc.aio.ServicerContext[Any, Any]"
-"""What gRPC passes to a method beside the request."""
+"""The context that gRPC passes to a method beside the request."""
 
 # In milliseconds. People do not read faster, and every update has a cost.
 _DEFAULT_INTERVAL, _LEAST_INTERVAL = 1000, 50

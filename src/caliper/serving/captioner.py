@@ -90,9 +90,9 @@ class CaptionerServicer:
 
     async def _images(self, media: Sequence[captioner_pb2.Media]) -> list[Image]:
         if not 1 <= len(media) <= MOST_MEDIA:
-            raise InvalidInput(f"expected 1 to {MOST_MEDIA}, found {len(media)}", field="media")
+            raise InvalidInput(f"expected 1 to {MOST_MEDIA}, found {len(media):,}", field="media")
         if sum(len(medium.inline) for medium in media) > MOST_INLINE:
-            raise InvalidInput(f"more than {MOST_INLINE} bytes; use keys", field="media")
+            raise InvalidInput(f"more than {MOST_INLINE:,} bytes; use keys", field="media")
         images: list[Image] = []
         for number, medium in enumerate(media):
             field = f"media[{number}]"
@@ -118,7 +118,7 @@ def _decoding(request: captioner_pb2.CaptionRequest) -> Decoding:
     if not request.HasField("caption_tokens"):
         return Decoding(max_tokens=CAPTION_TOKENS)
     if not 1 <= request.caption_tokens <= MOST_CAPTION_TOKENS:
-        raise InvalidInput(f"not from 1 to {MOST_CAPTION_TOKENS}", field="caption_tokens")
+        raise InvalidInput(f"not from 1 to {MOST_CAPTION_TOKENS:,}", field="caption_tokens")
     return Decoding(max_tokens=request.caption_tokens)
 
 

@@ -29,8 +29,8 @@ async def receive_dataset(
     ownership: Ownership | None = None,
     admit: Admit | None = None,
 ) -> pb.UploadDatasetResponse:
-    """Store what one stream brings of a dataset, as far as `admit` lets it. With `ownership` its
-    name is the caller's.
+    """Store the contents that one stream brings of a dataset, as far as `admit` allows. With
+    `ownership`, its name belongs to the caller.
 
     Raises InvalidInput naming the request's field, what DatasetUpload raises, BackendOverloaded if
     other uploads leave no room.
@@ -159,8 +159,8 @@ class _Contents:
         self._content.size += len(data)
 
     async def put(self) -> None:
-        """Store the bytes once they are those of the digest, and give their room back. Raises
-        InvalidInput if they are others.
+        """Store the content, and give its room back. Raises InvalidInput if its digest is another
+        than announced.
         """
         if not self.begun:
             return
@@ -173,13 +173,13 @@ class _Contents:
         self._room.clear()
 
     def keep(self) -> None:
-        """Keep what came of a content that broke off, as far as the disk allows it."""
+        """Keep the received part of an interrupted content, if the disk allows it."""
         self._room.clear()
         with suppress(OSError):
-            # A disk that is full may have taken a part of a message.
+            # A full disk may have written part of a message.
             if self.begun and self._file.stat().st_size == self._content.size:
                 self._partial.keep((self._owner, self._sha256), self._content)
 
     def partial(self, sha256: str) -> pb.PartialContent:
-        """How much is held of a content."""
+        """The received part of an interrupted content."""
         return pb.PartialContent(sha256=sha256, offset=self._partial.offset((self._owner, sha256)))

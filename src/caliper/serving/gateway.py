@@ -34,7 +34,7 @@ _CHUNK = 1024 * 1024
 
 @dataclass(frozen=True, slots=True)
 class TeamStore:
-    """The store, to whom belongs what is pushed there, and how much each team may push."""
+    """The store, the ownership of pushed data, and how much each team may push."""
 
     store: ObjectStore
     ownership: Ownership
@@ -147,7 +147,7 @@ class GatewayServicer:
     async def GetLook(  # noqa: N802 - named in the contract
         self, request: pb.GetLookRequest, _: Context
     ) -> pb.GetLookResponse:
-        """The last look at a run that was to end once its answer was sure."""
+        """The last look at a run that may stop early."""
         policy = decode_policy(request.policy) if request.HasField("policy") else None
         look = await self._looks.last(request.base, request.run, policy)
         return pb.GetLookResponse(look=encode_look(look))
@@ -191,6 +191,6 @@ class GatewayServicer:
     async def ListQuotas(  # noqa: N802 - named in the contract
         self, _: pb.ListQuotasRequest, __: Context
     ) -> pb.ListQuotasResponse:
-        """What the teams that the caller may see use of their quotas."""
+        """The use of quotas by the teams that the caller may see."""
         uses = await self._quotas.uses()
         return pb.ListQuotasResponse(quotas=[encode_fields(pb.QuotaUse, each) for each in uses])

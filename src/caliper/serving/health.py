@@ -39,10 +39,10 @@ class Health(health_pb2_grpc.HealthServicer):
         self._changed = asyncio.Event()
 
     def add(self, service: str) -> None:
-        """Know another service."""
+        """Add a service."""
         self._services.add(service)
 
-    def set_ready(self, ready: bool) -> None:  # noqa: FBT001 - the one thing that it sets
+    def set_ready(self, ready: bool) -> None:  # noqa: FBT001 - the only thing that it sets
         """Set readiness. Once shutting down, the services cannot become ready again."""
         if ready != self._ready and not (ready and self._stopping):
             self._ready = ready
@@ -86,7 +86,8 @@ class Health(health_pb2_grpc.HealthServicer):
 
 
 async def follow(health: Health, checks: Mapping[str, Check], interval: float) -> None:
-    """Run all checks every `interval` seconds, for ever, and set readiness: ready if none fails.
+    """Run all checks every `interval` seconds until cancelled, and set readiness: ready if none
+    fails.
 
     A check fails if it takes longer than `interval` seconds, or 5 s if that is more: a busy machine
     is not an outage. The beginning and the end of each failure are logged.

@@ -57,7 +57,7 @@ def metrics_parts(
         return ServiceParts(())
     if certificate is not None:
         _expiry(certificate)
-        # As the server does, it reads the file again.
+        # Rereads the file, as the server does.
         gauge = telemetry.metrics.gauge(catalogue.CERTIFICATE)
         gauge.set_function(lambda: _expiry_seconds(certificate))
     metrics = telemetry.metrics
@@ -93,7 +93,7 @@ async def _page(metrics: prometheus.Metrics, address: Address, field: str) -> As
 
 
 def _expiry_seconds(certificate: Path) -> float:
-    """Unix time: now, which raises the alert, while the file cannot be read."""
+    """Unix time. While the file cannot be read, it is now, which raises the alert."""
     try:
         return _expiry(certificate).timestamp()
     except InvalidInput:

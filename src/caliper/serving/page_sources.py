@@ -1,4 +1,4 @@
-"""What the web pages show, of an installation or of run directories."""
+"""The data of the web pages, from an installation or from run directories."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from caliper.ports.storage import ObjectStore
 
 
 class RunList(Protocol):
-    """The runs, newest first, as `pipeline.gateway.Gateway` has those of an installation."""
+    """The runs, newest first, like those of an installation from `pipeline.gateway.Gateway`."""
 
     async def list(self, size: int = 0, token: str = "", name: str = "") -> Page: ...
 
@@ -43,8 +43,8 @@ class RunComparer(Protocol):
 
 @dataclass(frozen=True, slots=True)
 class PageSources:
-    """The sources of the data on pages. `has_media` tells whether media of a benchmark of a run are
-    there to be shown; `rank` makes the leaderboard of all runs, where there is one.
+    """The sources of the data on pages. `has_media` says whether media of a run's benchmark can be
+    shown; `rank` makes the leaderboard of all runs, where there is one.
     """
 
     gateway: RunList

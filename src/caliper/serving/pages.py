@@ -166,7 +166,7 @@ class Pages:
         base = request.query.get("base", "")
         others = [run for run in dict.fromkeys(request.query.getall("run", ())) if run != base]
         if not base or not others:
-            raise InvalidInput("choose a base, and at least one run to set beside it")
+            raise InvalidInput("choose a base, and at least one run to compare with it")
         anyway = request.query.get("anyway") == "on"
         comparison_request = ComparisonRequest(anyway=anyway, partial=True, flips=_FLIPS)
         try:

@@ -1,4 +1,4 @@
-"""Contents whose upload broke off: what came waits on disk until the same caller goes on."""
+"""Interrupted uploads: the received part waits on disk until the same caller goes on."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from pathlib import Path
 from caliper.core.owners import Owner
 
 MOST_CONTENTS = 1_000
-"""The most that are held, however small: each is a file, and is counted at every message."""
+"""The most contents, however small: each is a file, and is counted at every message."""
 
 
 @dataclass(slots=True)
@@ -29,7 +29,7 @@ _Key = tuple[Owner | None, str]
 
 class PartialContents:
     """Partial contents by caller and SHA-256, of at most `most` bytes together, and no more than
-    MOST_CONTENTS; those that broke off first make room. They end with the process.
+    MOST_CONTENTS; the oldest make room. They end with the process.
     """
 
     def __init__(self, most: int) -> None:
@@ -40,11 +40,11 @@ class PartialContents:
 
     @property
     def size(self) -> int:
-        """How many bytes they are."""
+        """The bytes of all contents."""
         return sum(each.size for each in self._contents.values())
 
     def keep(self, key: _Key, partial: PartialContent) -> None:
-        """Keep what came, instead of what is held under this key. Raises OSError."""
+        """Keep a content in place of any under this key. Raises OSError."""
         self.drop(key)
         self.shrink(self._most - partial.size)
         if not 0 < partial.size <= self._most:
@@ -60,22 +60,22 @@ class PartialContents:
         self._contents[key] = PartialContent(place, partial.size, partial.hash)
 
     def offset(self, key: _Key) -> int:
-        """How many bytes are held under a key."""
+        """The bytes under a key."""
         return self._contents[key].size if key in self._contents else 0
 
     def take(self, key: _Key, place: Path) -> PartialContent | None:
-        """Move what is held under a key to a file, if there is anything. Raises OSError."""
+        """Move the content under a key, if any, to a file. Raises OSError."""
         partial = self._contents.pop(key, None)
         if partial is None:
             return None
         return PartialContent(partial.file.rename(place), partial.size, partial.hash)
 
     def drop(self, key: _Key) -> None:
-        """Remove what is held under a key."""
+        """Remove the content under a key, if any."""
         if (partial := self._contents.pop(key, None)) is not None:
             partial.file.unlink(missing_ok=True)
 
     def shrink(self, size: int) -> None:
-        """Remove those that broke off first until the others are no more than `size` bytes."""
+        """Remove the oldest until the others have at most `size` bytes."""
         while self._contents and self.size > size:
             self.drop(next(iter(self._contents)))

@@ -1,4 +1,4 @@
-"""Reads when the TLS certificates end that the peers of a process serve."""
+"""Reads when the TLS certificates of a process's peers expire."""
 
 from __future__ import annotations
 
@@ -29,13 +29,13 @@ class PeerCertificates:
     clock: Clock
 
     async def run(self) -> None:
-        """Read every ten minutes, for ever."""
+        """Read every ten minutes, until cancelled."""
         while True:
             await self.read()
             await self.clock.sleep(_PACE)
 
     async def read(self) -> None:
-        """Record when the first of the certificates ends; skip addresses that do not answer."""
+        """Record when the first of the certificates expires; skip addresses that do not answer."""
         ends = [await self._end(address) for address in self.addresses]
         times = [end for end in ends if end is not None]
         if times:

@@ -32,7 +32,7 @@ _WATCH = Rule(Role.READ, is_stream=True, in_flight=50)
 _READ_MUCH = Rule(Role.READ, in_flight=8)
 _CHANGE = Rule(Role.EVALUATE, in_flight=8)
 _UPLOAD = Rule(Role.EVALUATE, in_flight=2)
-# Data may take minutes, and are not to hold up captions.
+# Data may take minutes, and must not hold up captions.
 _PUSH = Rule(Role.EVALUATE, in_flight=4)
 # The gateway is one caller of the other services, for all of its own callers.
 _RELAY = Rule(Role.READ, in_flight=400)

@@ -35,7 +35,7 @@ _PICTURES_CACHED = 16
 
 @dataclass(frozen=True, slots=True)
 class ReviewSources:
-    """What the page shows and keeps. `read` gives the round as the reviewer's file has it now,
+    """The data of the page. `read` gives the round as the reviewer's file has it now,
     `append` returns when a line is on the disk, `picture` gives the JPEG of what the kind of build
     names, or None.
     """
@@ -120,7 +120,7 @@ class ReviewPages:
         return await asyncio.to_thread(self._sources.read)
 
     def _review(self, candidate: Candidate, form: ReviewForm, number: int) -> Review:
-        """The line of a submitted verdict. Raises InvalidInput if it is no usable one."""
+        """The line of a submitted verdict. Raises InvalidInput if it is not usable."""
         if form.verdict == ReviewVerdict.ACCEPT:
             return self._line(ReviewVerdict.ACCEPT, candidate, number)
         if form.verdict == ReviewVerdict.REJECT:
@@ -163,7 +163,7 @@ class ReviewPages:
 
 @dataclass(frozen=True, slots=True)
 class ReviewForm:
-    """What a browser submits about the question `at`."""
+    """The form that a browser submits about the question `at`."""
 
     at: str
     category: str
@@ -201,5 +201,5 @@ def _redirect(address: str) -> web.Response:
 
 
 def review_error(status: int, message: str) -> web.Response:
-    """An error page. It links nowhere: it also answers who does not know the token."""
+    """An error page without links: it is also sent to callers without the token."""
     return page_response(render_trouble(HTTPStatus(status).phrase, message, home=()), status=status)

@@ -26,7 +26,7 @@ class Tls:
     clients: Path | None = None
 
     def credentials(self) -> grpc.ServerCredentials:
-        """The credentials of a server, as the files are at each handshake.
+        """The credentials of a server, which rereads the files at each handshake.
 
         Raises InvalidInput naming a file that cannot be read.
         """
@@ -53,7 +53,7 @@ class _CertificateFiles:
         return grpc.ssl_server_certificate_configuration([pair], authorities)
 
     def changed(self) -> grpc.ServerCertificateConfiguration | None:
-        """The files if they changed. gRPC keeps what it has where they cannot be used."""
+        """The files if they changed. gRPC keeps the old ones if they cannot be used."""
         if self._stamps() == self._stamp:
             return None
         try:
@@ -61,7 +61,7 @@ class _CertificateFiles:
         except InvalidInput as error:
             _LOG.error("the certificate changed and cannot be used; the old one stays: %s", error)
             return None
-        _LOG.info("read the certificate anew from %s", self._tls.certificate)
+        _LOG.info("reread the certificate from %s", self._tls.certificate)
         return configuration
 
     def _stamps(self) -> list[Stamp]:

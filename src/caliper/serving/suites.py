@@ -83,14 +83,14 @@ class SuiteServicer:
     async def GetAccount(  # noqa: N802 - named in the contract
         self, request: pb.GetAccountRequest, _: Context
     ) -> pb.GetAccountResponse:
-        """What a suite spent in this month."""
+        """The spending of a suite in this month."""
         with _unknown_is_not_found():
             return wire.encode_account(await self._administration.account(request.name))
 
     async def ListSlots(  # noqa: N802 - named in the contract
         self, _: pb.ListSlotsRequest, __: Context
     ) -> pb.ListSlotsResponse:
-        """Who uses slots, and who waits."""
+        """The users of slots, and their queues."""
         slots = await self._administration.slots()
         return pb.ListSlotsResponse(slots=map(wire.encode_slot, slots[:_MOST_SLOTS]))
 
@@ -113,11 +113,11 @@ class CheckpointServicer:
         """Register a checkpoint."""
         checkpoint = wire.decode_request(request)
         with _unknown_is_not_found():
-            made = await self._administration.register(checkpoint, request.suites)
+            registrations = await self._administration.register(checkpoint, request.suites)
         return pb.RegisterCheckpointResponse(
             registrations=[
                 pb.Registration(entry=wire.encode_entry(entry), created=created)
-                for entry, created in made
+                for entry, created in registrations
             ]
         )
 
@@ -139,7 +139,7 @@ class CheckpointServicer:
     async def GetCheckpoint(  # noqa: N802 - named in the contract
         self, request: pb.GetCheckpointRequest, _: Context
     ) -> pb.GetCheckpointResponse:
-        """All about a checkpoint."""
+        """The entries of a checkpoint, with their figures and findings."""
         with _unknown_is_not_found():
             name = from_wire(request.checkpoint)
             entries = await self._administration.find(name, request.suites)
@@ -162,11 +162,11 @@ class CheckpointServicer:
     async def ListNotices(  # noqa: N802 - named in the contract
         self, request: pb.ListNoticesRequest, _: Context
     ) -> pb.ListNoticesResponse:
-        """A page of what was told, by id."""
+        """A page of notices, by id."""
         with _unknown_is_not_found():
             ids = await self._administration.notice_ids(request.suite)
         selection = ids & {*request.ids} if request.ids else ids
-        # The one before may be removed by now.
+        # The last notice of the page before may have been removed.
         rest = sorted(each for each in selection if each > request.page_token)
         page, token = _page(rest, str, request.page_size, "")
         records = await self._administration.notices(request.suite, page)
@@ -177,7 +177,7 @@ class CheckpointServicer:
     async def ListProgress(  # noqa: N802 - named in the contract
         self, request: pb.ListProgressRequest, _: Context
     ) -> pb.ListProgressResponse:
-        """How far evaluations are."""
+        """The progress of evaluations."""
         with _unknown_is_not_found():
             progress = await self._administration.progress(request.suite)
         page = progress[:_LARGEST_PAGE]
@@ -197,7 +197,7 @@ def _unknown_is_not_found() -> Iterator[None]:
     try:
         yield
     except UnknownName as error:
-        # The metadata of a call, which hold it, are bounded.
+        # The message is sent in the metadata of a call, which are bounded.
         raise NotFound(f"{error!s:.1000}") from error
 
 
@@ -208,8 +208,8 @@ def _place(entry: CheckpointEntry) -> str:
 def _page(
     items: Sequence[_Item], key: Callable[[_Item], str], size: int, token: str
 ) -> tuple[Sequence[_Item], str]:
-    """The items behind the one whose key is the token, and the token of the next page. Raises
-    InvalidInput for a token of none.
+    """The items after the one whose key is the token, and the token of the next page. Raises
+    InvalidInput for an unknown token.
     """
     start = 0
     if token:

@@ -35,11 +35,11 @@ class UploadRoom:
         """
         uploads, usage = self._uploads, self._uploads.usage
         self._size += length
-        # What broke off makes room for what goes on.
+        # Interrupted uploads make room for active ones.
         uploads.partial.shrink(uploads.together - usage.total() - length)
         usage[self._team] += length
         if self._size > uploads.each:
-            raise InvalidInput(f"more than {uploads.each} bytes in all", field=field)
+            raise InvalidInput(f"more than {uploads.each:,} bytes in all", field=field)
         if usage.total() > uploads.together or (self._team and usage[self._team] > uploads.of_team):
             raise BackendOverloaded("too much is being uploaded; try again later")
 
@@ -50,9 +50,9 @@ class UploadRoom:
 
 
 class Uploads:
-    """The uploads of a service: `each` has, those `of_team` have, and `together` all have so many
-    bytes on disk at most; `usage` is that of each team. `partial` are contents that broke
-    off, which count among `together`.
+    """The uploads of a service, with the most bytes on disk: of `each`, those `of_team`, and all
+    `together`. `usage` is the bytes of each team. `partial` are interrupted contents, which count
+    among `together`.
     """
 
     def __init__(
@@ -126,5 +126,5 @@ def _caption(caption: pb.UploadedCaption) -> tuple[str, str]:
     if not caption.sample:
         raise InvalidInput("expected the name of a sample", field="caption.sample")
     if len(caption.text) > LONGEST_CAPTION:
-        raise InvalidInput(f"longer than {LONGEST_CAPTION} characters", field="caption.text")
+        raise InvalidInput(f"longer than {LONGEST_CAPTION:,} characters", field="caption.text")
     return from_wire(caption.sample), from_wire(caption.text)

@@ -153,17 +153,17 @@ class WebServer:
         return self._trouble(status, message)
 
 
-_REASONS = {404: "There is no such page.", 405: "Pages can only be read here."}
+_REASONS = {404: "There is no such page.", 405: "These pages are read-only."}
 
 
 def _refusal(headers: Mapping[str, str]) -> str:
     """Why a request is refused; empty if it may come from a person on this machine."""
     if not _names_this_machine(headers.get(hdrs.HOST, "")):
-        return "These pages are for browsers at this machine: call them by localhost or 127.0.0.1."
+        return "These pages are for browsers on this machine: use localhost or 127.0.0.1."
     # Links from other sites are allowed; their subresource and script requests are not.
     cross_site = headers.get("Sec-Fetch-Site") in ("cross-site", "same-site")
     if cross_site and headers.get("Sec-Fetch-Mode") != "navigate":
-        return "Other pages may link here, and no more."
+        return "Other sites may only link to these pages."
     return ""
 
 
@@ -195,7 +195,7 @@ def own_names_only(address: Address) -> Middleware:
         # Only an IP address ends in a number.
         if name in own or (name and not dot) or last.isdigit():
             return await handler(request)
-        text = f"{name!r:.80} is no name of this server: call it by its IP address\n"
+        text = f"{name!r:.80} is not a name of this server: use its IP address\n"
         return web.Response(status=403, text=text)
 
     return refuse

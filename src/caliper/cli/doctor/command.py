@@ -167,16 +167,16 @@ async def _examine(
     factor = 1 + 20 * targets.rate
     status = ERR.status("")
 
-    def tell(finding: Diagnosis | None = None) -> None:
+    def update(finding: Diagnosis | None = None) -> None:
         if finding is not None:
             remaining.remove(finding.component)
         status.update(f"checking {', '.join(remaining)}")
 
-    tell()
+    update()
     if sys.stderr.isatty() and not output.quiet:
         status.start()
     try:
-        return await examine(looks, secrets, model_access.timeout * _CALLS * factor, tell)
+        return await examine(looks, secrets, model_access.timeout * _CALLS * factor, update)
     finally:
         status.stop()
         await room.close()

@@ -42,7 +42,7 @@ _DECODING = Decoding(max_tokens=96)
 class _Results:
     """Accumulates the results about a model, and advice."""
 
-    said: list[str]
+    remarks: list[str]
     facts: dict[str, Any]
     advice: list[str] = field(default_factory=list)
     state: ComponentState = ComponentState.WELL
@@ -83,7 +83,7 @@ async def check_model(
     if rate:
         await _measure_rate(model, clock, results)
     advice = "; ".join(results.advice)
-    return Diagnosis(name, results.state, ", ".join(results.said), advice, results.facts)
+    return Diagnosis(name, results.state, ", ".join(results.remarks), advice, results.facts)
 
 
 def _check_recordings(name: str, folder: Path) -> Diagnosis:
@@ -107,10 +107,12 @@ async def _check_writing(model: ChatModel, clock: Clock, results: _Results) -> N
     same = first.text == second.text
     results.facts |= {"latency_ms": latency, "deterministic": same}
     words = len(second.text.split())
-    results.said.append(f"{latency} ms per reply ({words} word{'' if words == 1 else 's'})")
+    results.remarks.append(f"{latency} ms per reply ({words} word{'' if words == 1 else 's'})")
     if not second.text.strip():
         thinks = second.finish == "length"
-        results.said.append("writes nothing" + (" before its tokens are used up" if thinks else ""))
+        results.remarks.append(
+            "writes nothing" + (" before its tokens are used up" if thinks else "")
+        )
         # A model that thinks first needs more tokens to reach its answer.
         results.note(
             "give it more output tokens (max_tokens), or turn its thinking off"
@@ -118,7 +120,7 @@ async def _check_writing(model: ChatModel, clock: Clock, results: _Results) -> N
             else "check its chat template and its log",
             ComponentState.NOTE if thinks else ComponentState.ILL,
         )
-    results.said.append("the same at temperature 0" if same else "differs at temperature 0")
+    results.remarks.append("the same at temperature 0" if same else "differs at temperature 0")
     if not same:
         results.note(
             "figures of a second run will differ: use --repeats, and compare with intervals"
@@ -130,7 +132,7 @@ async def _check_schema(model: ChatModel, results: _Results) -> None:
     reply = await _ask(model, "Write one sentence about the sea.", schema=_SCHEMA)
     obeyed = _keeps_to_schema(reply.text)
     results.facts["obeys_schemas"] = obeyed
-    results.said.append("obeys schemas" if obeyed else "ignores schemas")
+    results.remarks.append("obeys schemas" if obeyed else "ignores schemas")
     if not obeyed:
         results.note("replies are read from free text: watch the share of unreadable ones")
 
@@ -149,17 +151,19 @@ async def _check_sight(model: ChatModel, results: _Results, *, needed: bool) -> 
         replies = {name: await _colour(model, name) for name in _COLOURS}
     except BackendRejected as error:
         results.facts["sees_images"] = False
-        results.said.append("takes no pictures")
+        results.remarks.append("takes no pictures")
         if needed:
-            results.said.append(str(error))
+            results.remarks.append(str(error))
             results.note(
-                "a captioner needs a model of pictures, served with its vision part",
+                "a captioner needs a vision model, served with its vision part",
                 ComponentState.ILL,
             )
         return
     named = all(name in reply.lower() for name, reply in replies.items())
     results.facts["sees_images"] = named
-    results.said.append("sees pictures" if named else "does not name the colour of a plain picture")
+    results.remarks.append(
+        "sees pictures" if named else "does not name the colour of a plain picture"
+    )
     if needed and not named:
         results.note("its captions may not be about the pictures: check some before a long run")
 
@@ -197,4 +201,4 @@ async def _measure_rate(model: ChatModel, clock: Clock, results: _Results) -> No
         rates[str(at_once)] = round(rate_per_second, 2)
     results.facts["calls_per_second"] = rates
     listing = ", ".join(f"{rate:g} at {at_once}" for at_once, rate in rates.items())
-    results.said.append(f"calls per second by calls in flight: {listing}")
+    results.remarks.append(f"calls per second by calls in flight: {listing}")

@@ -51,8 +51,8 @@ def check_disk(name: str, folder: Path) -> Diagnosis:
         if state is ComponentState.WELL
         else "free some space, or choose another folder (--out, --store)"
     )
-    said = f"{free / _GIB:,.1f} GiB free in {existing}, which is writable"
-    return Diagnosis(name, state, said, advice, {"free_bytes": free})
+    message = f"{free / _GIB:,.1f} GiB free in {existing}, which is writable"
+    return Diagnosis(name, state, message, advice, {"free_bytes": free})
 
 
 def check_media(name: str) -> Diagnosis:
@@ -62,8 +62,8 @@ def check_media(name: str) -> Diagnosis:
         import PIL  # noqa: PLC0415
         from PIL import Image, features  # noqa: PLC0415
     except ModuleNotFoundError as error:
-        said = "no pictures or clips can be read"
-        return Diagnosis(name, ComponentState.NOTE, said, str(missing_extra(error) or error))
+        message = "no pictures or clips can be read"
+        return Diagnosis(name, ComponentState.NOTE, message, str(missing_extra(error) or error))
     except ImportError as error:
         return Diagnosis(
             name, ComponentState.ILL, str(error), "reinstall Caliper with its dependencies"
@@ -75,20 +75,20 @@ def check_media(name: str) -> Diagnosis:
     clips = {each: each in av.codecs_available for each in _DECODERS}
     missing = [each for each, available in (pictures | clips).items() if not available]
     formats = [each for each, available in (pictures | clips).items() if available]
-    said = f"Pillow {PIL.__version__}, PyAV {av.__version__}: {', '.join(formats)}"
+    message = f"Pillow {PIL.__version__}, PyAV {av.__version__}: {', '.join(formats)}"
     if not missing:
-        return Diagnosis(name, ComponentState.WELL, said, facts={"formats": formats})
-    said += f"; cannot read {', '.join(missing)}"
+        return Diagnosis(name, ComponentState.WELL, message, facts={"formats": formats})
+    message += f"; cannot read {', '.join(missing)}"
     advice = "media of these kinds will be Unscored: use the wheels of Pillow and PyAV"
-    return Diagnosis(name, ComponentState.NOTE, said, advice, {"formats": formats})
+    return Diagnosis(name, ComponentState.NOTE, message, advice, {"formats": formats})
 
 
 def check_tokens(name: str, receivers: Mapping[str, Sequence[str]]) -> Diagnosis:
     """Say which token each endpoint gets, by the token's source."""
-    said = ", ".join(
+    message = ", ".join(
         f"{place} gets {' or '.join(sources) or 'none'}" for place, sources in receivers.items()
     )
-    return Diagnosis(name, ComponentState.WELL, said, facts={"sources": dict(receivers)})
+    return Diagnosis(name, ComponentState.WELL, message, facts={"sources": dict(receivers)})
 
 
 def check_tagger(name: str, room: ModelRoom, spec: str) -> Diagnosis:
@@ -103,21 +103,21 @@ async def check_embedder(name: str, room: ModelRoom, spec: str) -> Diagnosis:
     """
     embedder = await room.embedder(spec)
     (vector,) = await embedder.embed(["lighthouse"])
-    said = f"{embedder.identity.label}, {len(vector)} dimensions"
-    return Diagnosis(name, ComponentState.WELL, said, facts={"dimensions": len(vector)})
+    message = f"{embedder.identity.label}, {len(vector)} dimensions"
+    return Diagnosis(name, ComponentState.WELL, message, facts={"dimensions": len(vector)})
 
 
 def check_kafka(name: str, access: KafkaAccess) -> Diagnosis:
     """Check that the brokers answer and have all topics. Raises StreamUnavailable."""
     cluster = kafka_topics.describe(access)
     facts = {"brokers": cluster.brokers, "topics": dict(cluster.partitions)}
-    said = f"{cluster.brokers} brokers at {access.servers}"
+    message = f"{cluster.brokers} brokers at {access.servers}"
     if cluster.missing:
-        said += f", without the topics {', '.join(cluster.missing)}"
+        message += f", without the topics {', '.join(cluster.missing)}"
         advice = f"caliper topics apply --kafka {access.servers}"
-        return Diagnosis(name, ComponentState.ILL, said, advice, facts)
+        return Diagnosis(name, ComponentState.ILL, message, advice, facts)
     return Diagnosis(
-        name, ComponentState.WELL, f"{said}, all {len(cluster.partitions)} topics", facts=facts
+        name, ComponentState.WELL, f"{message}, all {len(cluster.partitions)} topics", facts=facts
     )
 
 
