@@ -39,7 +39,7 @@ def test_only_a_run_and_its_replicate_are_tried(ran: Command) -> None:
     assert "not a run and its replicate" in ran(*flags, "monday", "other", code=2).err
     assert "not a run and its replicate" in ran(*flags, "monday", "monday", code=2).err
     told = ran(*flags, "monday", "friday", "--markdown", "told.md", code=2).err
-    assert "none of --server, --markdown and --junit" in told
+    assert "but not --server, --markdown or --junit" in told
 
 
 def test_checks_that_cannot_be_tried_leave_it_open(ran: Command) -> None:

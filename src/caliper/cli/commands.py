@@ -82,7 +82,7 @@ COMMANDS: dict[str, tuple[str, str]] = {
         "size.command:command",
         "Estimate which GPUs hold a model, and its calls at once.",
     ),
-    "suite": ("suite_run:app", "Evaluate every checkpoint as a suite says."),
+    "suite": ("suite_run:app", "Evaluate every checkpoint as a suite defines."),
     "checkpoint": ("checkpoints:app", "The checkpoints of suites."),
     "trend": ("trend:command", "Show the figures of a suite by training step."),
     "topics": ("installation_setup:topics", "The Kafka topics of an installation."),

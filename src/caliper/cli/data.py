@@ -87,8 +87,8 @@ class PushOptions:
             check_dataset_name(self.name, "NAME[@VERSION]")
         name = self.benchmark or self.name.partition("@")[0]
         values = {"data": self.data, "media": self.media, "qa": self.qa, "captioner": "any"}
-        named = check_config({"benchmarks": {name: values}}, file="command line")
-        part = with_data(named, quiet=quiet).benchmarks[name]
+        config = check_config({"benchmarks": {name: values}}, file="command line")
+        part = with_data(config, quiet=quiet).benchmarks[name]
         return {"dataset": parcel_of(name, part), **parcels_from_media(name, part)}
 
 
@@ -107,18 +107,18 @@ def push(options: PushOptions, output: OutputOptions) -> int:
     with bar:
         task = bar.add_task("pushing", total=size)
         asyncio.run(_push(options, parcels, lambda sent: bar.advance(task, sent)))
-    lacking = parcels["dataset"].missing
-    if lacking:
-        names = ", ".join(lacking[:_MOST_NAMED]) + (", ..." if len(lacking) > _MOST_NAMED else "")
-        total = len(lacking) + len(parcels["dataset"].media)
-        text = f"{len(lacking)} of {total} media are missing and were not pushed: {names}"
+    missing = parcels["dataset"].missing
+    if missing:
+        names = ", ".join(missing[:_MOST_NAMED]) + (", ..." if len(missing) > _MOST_NAMED else "")
+        total = len(missing) + len(parcels["dataset"].media)
+        text = f"{len(missing):,} of {total:,} media are missing and were not pushed: {names}"
         ERR.print(f"[yellow]Warning:[/yellow] {escape(text)}", soft_wrap=True, highlight=False)
     digests = {field: parcel.digest for field, parcel in parcels.items()}
     if output.json:
         counts = {
             "files": sum(len(parcel.files) for parcel in parcels.values()),
             "media": sum(len(parcel.media) for parcel in parcels.values()),
-            "lacking": len(lacking),
+            "lacking": len(missing),
             "bytes": size,
         }
         write_json(digests | counts)

@@ -65,8 +65,8 @@ def list_letters(kafka: Kafka, run: Run = "", error: Error = "", json: Json = Fa
     Each with its run, its job's topic, partition and offset, attempts, error, and whether it was
     replayed.
     """
-    which = LetterFilter(run=run, error=error)
-    letters = asyncio.run(_with_kafka(kafka, lambda logs, _: find_letters(logs, which)))
+    letter_filter = LetterFilter(run=run, error=error)
+    letters = asyncio.run(_with_kafka(kafka, lambda logs, _: find_letters(logs, letter_filter)))
     if json:
         write_json([_as_json(stored) for stored in letters])
         return Exit.DONE
@@ -87,8 +87,8 @@ def list_letters(kafka: Kafka, run: Run = "", error: Error = "", json: Json = Fa
 @app.command("show")
 def show(letter: Named, kafka: Kafka, json: Json = False) -> int:
     """Show a dead letter: its headers and its job."""
-    which = LetterFilter(names=(letter,))
-    (stored,) = asyncio.run(_with_kafka(kafka, lambda logs, _: find_letters(logs, which)))
+    letter_filter = LetterFilter(names=(letter,))
+    (stored,) = asyncio.run(_with_kafka(kafka, lambda logs, _: find_letters(logs, letter_filter)))
     values = _as_json(stored) | {"job": _job(stored.letter)}
     if json:
         write_json(values)
@@ -119,12 +119,12 @@ def replay_letters(
         raise InvalidInput("name letters, or choose by --run, --error or --all")
     if every and (letters or run or error):
         raise InvalidInput("--all cannot be combined with letters, --run or --error")
-    which = LetterFilter(tuple(letters or ()), run, error)
+    letter_filter = LetterFilter(tuple(letters or ()), run, error)
 
     async def replay_selection(
         logs: LogReader, stream: JobStream
     ) -> tuple[list[StoredLetter], list[StoredLetter]]:
-        selection = await find_letters(logs, which)
+        selection = await find_letters(logs, letter_filter)
         with audit_line("dead-letters replay") as record:
             record.object = " ".join(
                 stored.letter.name for stored in selection if not stored.replayed
@@ -155,10 +155,10 @@ async def _with_kafka(
 def _as_json(stored: StoredLetter) -> dict[str, Any]:
     letter, headers = stored.letter, stored.letter.headers
     places = (letter.job.topic, headers.get("origin-partition"), headers.get("origin-offset"))
-    put_aside = datetime.fromtimestamp(letter.timestamp / 1000, UTC)
+    time = datetime.fromtimestamp(letter.timestamp / 1000, UTC)
     return {
         "letter": letter.name,
-        "time": put_aside.strftime("%Y-%m-%dT%H:%M:%SZ"),
+        "time": time.strftime("%Y-%m-%dT%H:%M:%SZ"),
         "run": letter.run,
         "key": letter.job.key,
         "from": "/".join(str(place) for place in places if place is not None),

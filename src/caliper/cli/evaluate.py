@@ -49,11 +49,11 @@ def _evaluate(config: RunConfig, output: EvaluateOptions) -> int:
     if output.server is not None:
         return asyncio.run(remote.evaluate_remotely(config, output.server, output))
     with asyncio.Runner(loop_factory=uvloop.new_event_loop) as runner:
-        finished = runner.run(_run(config, output))
-    _show(finished, output)
+        result = runner.run(_run(config, output))
+    _show(result, output)
     # A process that ends need not look for cycles in what it leaves.
     gc.freeze()
-    return Exit.DONE if not finished.report.partial else Exit.NO
+    return Exit.DONE if not result.report.partial else Exit.NO
 
 
 async def _run(config: RunConfig, output: OutputOptions) -> RunResult:
@@ -74,21 +74,21 @@ async def _run(config: RunConfig, output: OutputOptions) -> RunResult:
     )
 
 
-def _show(finished: RunResult, output: OutputOptions) -> None:
+def _show(result: RunResult, output: OutputOptions) -> None:
     if output.json:
-        text = report_text(finished.report)
-        write_out(with_execution(text, finished.ended_at, finished.report.reuse))
+        text = report_text(result.report)
+        write_out(with_execution(text, result.ended_at, result.report.reuse))
     elif not output.quiet:
-        show_report(finished.report, OUT)
-        for model, spent in finished.spent.items():
+        show_report(result.report, OUT)
+        for model, spent in result.spent.items():
             OUT.print(f"[dim]{escape(_cost(model, spent))}[/dim]", highlight=False)
-        show_reuse(finished.report.reuse, OUT)
-        if finished.ended_at is not None:
-            OUT.print(f"[dim]{already_ended(finished.report.state, finished.ended_at)}[/dim]")
-        show_headlines(finished.report, OUT)
-        show_place(finished.directory / "report.html", OUT)
-    elif finished.report.partial:
-        write_reason(state(finished.report))
+        show_reuse(result.report.reuse, OUT)
+        if result.ended_at is not None:
+            OUT.print(f"[dim]{already_ended(result.report.state, result.ended_at)}[/dim]")
+        show_headlines(result.report, OUT)
+        show_place(result.directory / "report.html", OUT)
+    elif result.report.partial:
+        write_reason(state(result.report))
 
 
 def _cost(model: str, spent: Cost) -> str:

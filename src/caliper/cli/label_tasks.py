@@ -78,7 +78,7 @@ Embed = Annotated[
     bool,
     typer.Option(
         "--embed-media",
-        help="Put small copies of media into tasks: if you may redistribute them.",
+        help="Embed small copies of media in tasks, if you may redistribute them.",
     ),
 ]
 

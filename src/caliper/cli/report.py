@@ -41,7 +41,7 @@ def report(
 ) -> int:
     """Show a run's report and rewrite its files from the plan and the verdicts.
 
-    No model is asked. The report of an unfinished run is partial: exit code 1. With --server
+    No model is called. The report of an unfinished run is partial: exit code 1. With --server
     the run is one of an installation; --out names the folder for its files.
     """
     if server is not None:

@@ -85,7 +85,7 @@ def show_notes(notes: Iterable[str], output: OutputOptions) -> None:
 
 
 def with_execution(report: str, since: datetime | None, reused: Reuse | None) -> str:
-    """report.json as `evaluate --json` prints it: with `already_ended` if no model was asked, and
+    """report.json as `evaluate --json` prints it: with `already_ended` if no model was called, and
     `reuse` if replies of earlier runs were reused.
     """
     extra: dict[str, Any] = {}

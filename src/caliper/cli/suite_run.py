@@ -61,7 +61,7 @@ def run(options: SuiteRunOptions, sources: SourceOptions) -> int:
 
 _RUN_HELP = """Evaluate the checkpoints of suites, and print a line per event.
 
-After an interruption, the same command goes on. Exit code with --once: 1 if one regressed or
+After an interruption, the same command resumes. Exit code with --once: 1 if one regressed or
 failed, 3 if one is inconclusive, 4 if one waits for an endpoint or a budget.
 """
 app.command("run")(command_taking(run, SuiteRunOptions, SourceOptions, help_text=_RUN_HELP))

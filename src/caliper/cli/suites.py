@@ -40,7 +40,7 @@ File = Annotated[Path, typer.Argument(metavar="FILE")]
 Name = Annotated[str, typer.Argument(metavar="SUITE")]
 SomeName = Annotated[str, typer.Argument(metavar="[SUITE]")]
 
-app = typer.Typer(help="Evaluate every checkpoint as a suite says.", no_args_is_help=True)
+app = typer.Typer(help="Evaluate every checkpoint as a suite defines.", no_args_is_help=True)
 
 
 def registry() -> SuiteRegistry:
@@ -56,8 +56,8 @@ def apply(file: File, server: InstalledServer = None, json: Json = False) -> int
         write_json({**_as_json(record), "new": is_new})
     else:
         suite = record.suite
-        what = "new version" if is_new else "unchanged"
-        OUT.print(f"{suite.name}  {suite.version}  {what}", soft_wrap=True, highlight=False)
+        change = "new version" if is_new else "unchanged"
+        OUT.print(f"{suite.name}  {suite.version}  {change}", soft_wrap=True, highlight=False)
     return Exit.DONE
 
 

@@ -29,7 +29,7 @@ from caliper.wiring.clock import SystemClock
 HELP = """Browse runs with all their verdicts, or write a run as one page to share.
 
 Without RUN, all runs below runs/ that have a report. The pages are those of `caliper serve`, for
-browsers at this machine, until Ctrl-C.
+browsers on this machine, until Ctrl-C.
 """
 
 
@@ -43,7 +43,7 @@ class ViewOptions:
     out: Annotated[Path | None, typer.Option("--out", help="Write an HTML file instead.")] = None
     with_media: Annotated[
         bool,
-        typer.Option("--with-media", help="Put pictures into it, if you may share them."),
+        typer.Option("--with-media", help="Embed pictures, if you may share them."),
     ] = False
 
 

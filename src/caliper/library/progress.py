@@ -25,12 +25,12 @@ def note(text: str) -> None:
     print(text, file=sys.stderr, flush=True)  # noqa: T201 - shown to people
 
 
-def note_reuse(ended: RunResult) -> None:
+def note_reuse(result: RunResult) -> None:
     """Report replies reused from earlier runs, if any: another model may have had the same name."""
-    if text := phrases.reuse(ended.report.reuse):
+    if text := phrases.reuse(result.report.reuse):
         note(text)
-    if ended.ended_at is not None:
-        note(phrases.already_ended(ended.report.state, ended.ended_at))
+    if result.ended_at is not None:
+        note(phrases.already_ended(result.report.state, result.ended_at))
 
 
 class FetchNotes:

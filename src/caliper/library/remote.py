@@ -50,7 +50,7 @@ class RemoteRuns:
                     if progress:
                         note(_line(ended))
             except BackendUnavailable as error:
-                raise BackendUnavailable(f"{error}; run {run} goes on there") from error
+                raise BackendUnavailable(f"{error}; run {run} continues there") from error
             if ended.state not in REPORTED_STATES:
                 raise NotReady(f"run {run} is {ended.state}: {ended.error or 'it has no report'}")
             await export_installed(self.server, run, config.export, note)

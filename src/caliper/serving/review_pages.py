@@ -1,4 +1,4 @@
-"""The review page of a benchmark that is being built: one reviewer, one browser at this machine.
+"""The review page of a benchmark that is being built: one reviewer, one browser on this machine.
 
 Its address has a token, as it writes: no other user of this machine may judge in the reviewer's
 name. The state of a round is the reviewer's file alone, which is read for every request.

@@ -41,9 +41,9 @@ def agreement(directory: Directory, json: Json = False) -> int:
         raise InvalidInput(f"expected reviews of two or more people, found {names}")
     ids = {each.candidate.id for each in assessed}
     for name, lines in reviews.items():
-        if strange := len(last_reviews(lines).keys() - ids):
+        if unknown := len(last_reviews(lines).keys() - ids):
             ERR.print(
-                f"[yellow]Warning:[/yellow] {strange:,} reviews by {plain(name)} are of questions "
+                f"[yellow]Warning:[/yellow] {unknown:,} reviews by {plain(name)} are of questions "
                 "not in candidates.jsonl",
                 soft_wrap=True,
             )

@@ -140,7 +140,7 @@ def _as_json(trial: Trial, settings: Mapping[str, Settings]) -> dict[str, Any]:
             for kind, counts in trial.counts().items()
         },
         "settings": {name: dict(values) for name, values in settings.items()},
-        "cases": [_case(tried) for tried in trial.cases],
+        "cases": [_case(result) for result in trial.cases],
     }
 
 
@@ -177,7 +177,7 @@ def _show(trial: Trial) -> None:
 
 
 def _summary(trial: Trial) -> str:
-    attacks = sum(bool(tried.case.attack) for tried in trial.cases)
+    attacks = sum(bool(result.case.attack) for result in trial.cases)
     counts = trial.counts()
     resisted = (
         f"{counts[kind][TrialFate.HELD]} of {sum(counts[kind].values())}" for kind in (RIGHT, WRONG)

@@ -112,8 +112,8 @@ class Trial:
 _CONTROLS = (RIGHT, WRONG)
 
 
-def _share(tried: Iterable[TrialCase], fate: TrialFate) -> Fraction:
-    fates = [each.fate for each in tried]
+def _share(results: Iterable[TrialCase], fate: TrialFate) -> Fraction:
+    fates = [each.fate for each in results]
     scored = len(fates) - fates.count(TrialFate.UNSCORED)
     return Fraction(fates.count(fate), scored) if scored else Fraction(0)
 

@@ -96,18 +96,18 @@ def referenced_captions(models: Mapping[str, Mapping[str, str]], references: Pat
     """
     first = next(iter(models.values()))
     shared = [image for image in first if all(image in captions for captions in models.values())]
-    wanted = read_references(references)
-    texts = wanted.of(shared)
+    reference_set = read_references(references)
+    texts = reference_set.of(shared)
     if not texts:
         examples = f"captions of {', '.join(list(first)[:3])}; references of "
-        examples += ", ".join(list(wanted.texts)[:3])
+        examples += ", ".join(list(reference_set.texts)[:3])
         raise InvalidInput(
             f"no image has captions and references: {examples}", file=str(references)
         )
     return CaptionSets(
         {name: {image: captions[image] for image in texts} for name, captions in models.items()},
         texts,
-        {image: wanted.file_names.get(image, image) for image in texts},
+        {image: reference_set.file_names.get(image, image) for image in texts},
         tuple(_warnings(models, shared, len(texts))),
     )
 
