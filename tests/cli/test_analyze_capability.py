@@ -120,13 +120,13 @@ def test_other_data_other_questions_and_other_benchmarks(ran: Command) -> None:
     captions = ("--captions", "captions/capability")
     ran("evaluate", "capability", "--data", "less", *captions, *judge, "--out", "less_run")
     ended = ran("analyze", "capability", "one", "less_run", "--partial", code=2)
-    assert "are over other data of CAPability" in ended.err
+    assert "have different data of CAPability" in ended.err
     rows = tiny.read_lines(ran.folder / "capability_qa" / "object_color.jsonl")
     tiny.lines(ran.folder / "few_qa" / "object_color.jsonl", rows[:1])
     asked = ("--qa", "few_qa", "--qa-replies", "capability_answers", "--name", "few")
     ran("evaluate", "capability", *_DATA, *asked, *judge, "--out", "few_run", code=0)
     ended = ran("analyze", "capability", "one", "few_run", code=2)
-    assert "have other questions about the media" in ended.err
+    assert "have different questions about the media" in ended.err
     flags = ("--data", "anno.json", "--captions", "captions/comprecap.json", "--quiet")
     ran("evaluate", "comprecap", *flags, "--out", "scenes", code=0)
     ended = ran("analyze", "capability", "scenes", code=2)

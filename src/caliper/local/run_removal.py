@@ -12,7 +12,7 @@ from caliper.core.run import Identity, RunSpec
 from caliper.local.directory import RunDirectory
 from caliper.pipeline.asking.captioner import captions_asked_by
 from caliper.pipeline.asking.reuse import reused_jobs
-from caliper.pipeline.gateway.purge import OtherRuns, own_replies
+from caliper.pipeline.gateway.purge import RetainedRuns, own_replies
 from caliper.pipeline.store.runs import run_store
 
 
@@ -36,7 +36,7 @@ async def _remove_replies(directory: RunDirectory) -> None:
     shared = DirectoryStore(directory.path.parent / ".store", synced=False)
     reused = [await reused_jobs(run_store(shared, run)) for run in runs]
     texts_of = await asyncio.to_thread(directory.texts_of, spec)
-    using = OtherRuns(runs, set[str]().union(*reused))
+    using = RetainedRuns(runs, set[str]().union(*reused))
     keys = [*await own_replies(directory.store(spec), texts_of, spec, using)]
     if all(_captioners(spec).isdisjoint(_captioners(each)) for each in specs):
         keys += await captions_asked_by(shared, spec.run_id)

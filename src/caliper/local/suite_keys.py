@@ -10,7 +10,7 @@ from caliper.core.errors import InvalidInput
 from caliper.core.suites import Baseline, check_step_pattern, check_suite_name
 from caliper.local.notify import NotifyTarget, TargetName
 from caliper.local.serve_config import ServeConfig
-from caliper.pipeline.suites.vigil import LONGEST
+from caliper.pipeline.suites.evaluation_watch import LONGEST
 from caliper.wiring.strict import Strict
 
 

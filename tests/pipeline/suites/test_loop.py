@@ -158,7 +158,7 @@ async def test_a_checkpoint_that_ends_its_loop_again_and_again_fails(around: Sur
     await around.registry.move(stored, EntryCause.CLAIM, crashes=MOST_CRASHES - 1)
     await around.once()
     (entry,) = await around.entries()
-    reason = "12 loops crashed while they evaluated it"
+    reason = "12 loops crashed while evaluating it"
     assert (entry.state, entry.reason) == (EntryState.FAILED, reason)
 
 

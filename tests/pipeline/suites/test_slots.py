@@ -233,7 +233,7 @@ async def test_what_cannot_be_removed_is_told_and_removed_by_the_next(
         return endpoint.model
 
     assert await around.use(1, work=work) == "rev1"
-    assert around.warnings == ["slot gpu: cannot be removed; whoever uses it next tries again"]
+    assert around.warnings == ["slot gpu: cannot be removed; its next user tries again"]
     with pytest.raises(BackendUnavailable, match="cannot be removed"):
         await around.use(2)
     around.world.stuck = False

@@ -130,7 +130,7 @@ async def test_the_marker_of_a_loop_that_crashed_is_removed(
     claimed = await around.registry.move(stored, EntryCause.CLAIM)
     assert claimed is not None
     assert around.sources is not None
-    crashed = around.sources.held(claimed.entry)
+    crashed = around.sources.marked(claimed.entry)
     await crashed.__aenter__()
     if cause is not None:
         await around.registry.change_entry(stored.key, cause)

@@ -1,7 +1,7 @@
 """Aggregates many runs: reads verdicts from a log, and publishes scores and ends of runs.
 
 One aggregator leads a slot of runs (see `lease`). Its snapshots contain offsets and ledgers, so
-that the next one resumes from there. Later records are read again; applying a record twice changes
+that the next leader resumes there. It reads later records again; applying a record twice changes
 nothing.
 """
 
@@ -63,7 +63,7 @@ class Aggregator:
         self.live, self.troubles = outlets.live, self.table.troubles
         self._lock = asyncio.Lock()
         self._number, self.places = 0, LogOffsets()
-        # One of several leads no earlier than it resumes.
+        # With slots, it leads only once it has resumed.
         self.leads = self._slot is None
 
     async def resume(self) -> None:
@@ -77,7 +77,7 @@ class Aggregator:
             self.leads = True
 
     async def stand_by(self) -> None:
-        """Forget all runs and stop leading: `scores` then reads what another process stores."""
+        """Forget all runs and stop leading: `scores` then reads the store of another process."""
         async with self._lock:
             self._forget()
             self.leads = False
@@ -100,7 +100,7 @@ class Aggregator:
         """Prepare for reading a topic; see `LogOffsets.begin`."""
         async with self._lock:
             if self.places.begin(topic, log, ends):
-                self.table.warn(Trouble.LOST, f"{topic} is not as it was: all of it is read again")
+                self.table.warn(Trouble.LOST, f"{topic} was recreated: all of it is read again")
 
     async def apply(self, records: Sequence[Record]) -> None:
         """Apply records of the topics of verdicts and runs.
@@ -152,7 +152,7 @@ class Aggregator:
                 verdict.index for verdict in message.verdicts if verdict.outcome != UNDRAWN
             )
         except InvalidInput as error:
-            # An object of the run cannot be read.
+            # An object of the run is unreadable.
             self.table.fail(run, error)
 
     async def _event(self, record: Record, sender: str) -> None:
@@ -180,8 +180,8 @@ class Aggregator:
     async def conclude(self) -> None:
         """End every run that is due or cancelled, and drop runs that ended long ago.
 
-        Only for an aggregator that has caught up: before, it would end runs again that it ended
-        earlier. Raises StoreUnavailable, StoreFull, or what `announce` raises; call it again then.
+        Only for an aggregator that has caught up: one behind would end runs again. Raises
+        StoreUnavailable, StoreFull, or what `announce` raises; call it again then.
         """
         await self._conclusion.conclude()
         async with self._lock:
@@ -192,7 +192,7 @@ class Aggregator:
         await asyncio.gather(*(run.log.flush() for run in self.table))
 
     async def snapshot(self) -> None:
-        """Store everything that `resume` needs. Raises StoreUnavailable or StoreFull."""
+        """Store all state for `resume`. Raises StoreUnavailable or StoreFull."""
         async with self._lock:
             await self.flush()
             snapshot = Snapshot(self._number, self.places, *self.table.snapshot())
@@ -203,7 +203,7 @@ class Aggregator:
         self._outlets.telemetry.record(SnapshotKept(self._clock.now().timestamp()))
 
     async def scores(self, run: str, *, wait: bool = False) -> Scores | None:
-        """As `ports.stages.ScoreBoard`; recomputing takes at most a tenth of the time. With `wait`,
+        """Like `ports.stages.ScoreBoard`; recomputing takes at most a tenth of the time. With `wait`,
         waits for the final figures of a run that is over. Raises StoreUnavailable.
         """
         async with self._lock:

@@ -1,4 +1,4 @@
-"""How runs end: which are due, and the steps to a report and an announced end."""
+"""The ends of runs: which are due, and the steps to a report and an announced end."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from caliper.ports.clock import Clock
 from caliper.ports.telemetry import Step, StepEnded
 
 _LOOK = 2.0
-"""Seconds between two looks at the cancellations in the store."""
+"""Seconds between reads of the cancellations in the store."""
 
 
 class Conclusion:
@@ -32,9 +32,9 @@ class Conclusion:
     async def conclude(self) -> None:
         """End every run that is due or cancelled.
 
-        The store says which runs are cancelled. It is read every two seconds, and before a run
-        fails, so that of both always the cancellation counts. Raises StoreUnavailable, StoreFull,
-        or what `announce` raises; call it again then.
+        The store holds the cancellations. They are read every two seconds, and before a run fails,
+        so that a cancellation always prevails. Raises StoreUnavailable, StoreFull, or what
+        `announce` raises; call it again then.
         """
         look = self._clock.monotonic() - self._looked_at >= _LOOK
         self._looked_at = self._clock.monotonic() if look else self._looked_at
@@ -60,7 +60,7 @@ class Conclusion:
                 self._table.fail(run, error)
 
     async def _read_cancellation(self, run: RunLedger) -> None:
-        # Read before: a cancellation does not apply to a start that is planned meanwhile.
+        # Before the cancellation: it does not apply to a start that is planned meanwhile.
         start = run.current_start
         try:
             if await is_cancelled(run.store):
@@ -82,10 +82,10 @@ class Conclusion:
         ending, changes = run.due_state, run.ledger.changes
         if ending is None:
             return
-        # Evidence first: where end.json exists, so does all evidence behind the report.
+        # Evidence first: if end.json exists, so does all evidence behind the report.
         await run.log.flush()
         if all(each is not run for each in self._table):
-            # It was planned again meanwhile, and opened anew.
+            # It was planned again meanwhile, and reopened.
             return
         result = await self._write(run, ending)
         if result is None:
@@ -105,7 +105,7 @@ class Conclusion:
             await run.write_end(result, outcomes, now)
 
     async def _write(self, run: RunLedger, ending: RunState) -> tuple[RunState, str] | None:
-        """Write the report. Returns its state and digest, or None if it is out of date."""
+        """Write the report. Returns its state and digest, or None if the run changed meanwhile."""
         if not run.is_broken:
             try:
                 spending = self._table.rolling.charge(f"{run.run}/report", alone=True)

@@ -1,7 +1,7 @@
-"""The dispatcher: publishes the jobs of all runs from their queues, a little ahead of the workers.
+"""The dispatcher: publishes the jobs of all runs from their queues, a little ahead of workers.
 
-A topic hands out messages in the order in which they were published. So a short run would wait
-behind all jobs of a long one, if these were published at once.
+A topic delivers messages in the order of publication. So a short run would wait behind all jobs of
+a long one if these were published at once.
 """
 
 from __future__ import annotations
@@ -26,21 +26,19 @@ from caliper.ports.stream import JobStream
 _LOG = logging.getLogger(__name__)
 _PACE = 0.25
 _READ_AHEAD_BYTES = 32 << 20
-"""Bytes of jobs in memory, of all runs."""
+"""Bytes of jobs in memory over all runs."""
 _BATCH, _BATCHES = 64, 64
-"""Jobs that are sent at once, and how often before the topics are measured again: together the
-largest window.
-"""
+"""Jobs per batch, and batches between measurements of the topics: together the largest window."""
 
 
 class Dispatcher:
     """Publishes jobs for the runs of the `tables` that this process leads.
 
-    The window of a topic is shared by the runs that wait for it, each by its priority. A job that
-    goes through two topics costs its run a turn in both, and waits for the one where the run has
-    had most: captions are written only as fast as the run may have them examined. Room is shared
-    with other dispatchers: `share` is that of this one. After a crash the queues are read again:
-    only jobs in flight are then published twice.
+    Runs that wait for a topic share its window by priority. A job that goes through two topics
+    costs its run a turn in both, and waits for the one where the run has had most: captions are
+    written only as fast as the run may have them examined. Dispatchers share the room: `share` is
+    this one's part. After a crash the queues are read again, and only jobs in flight are published
+    twice.
     """
 
     def __init__(
@@ -58,13 +56,11 @@ class Dispatcher:
 
     @property
     def weight(self) -> int:
-        """The weights of all runs that wait."""
+        """The total weight of all waiting runs."""
         return sum(queue.weight for queue in self._queues.values())
 
     async def run(self) -> None:
-        """Refill the topics four times a second, for ever. While store or stream are down, the
-        jobs wait.
-        """
+        """Refill the topics four times a second, forever. Jobs wait while store or stream are down."""
         while True:
             try:
                 await self.refill()
@@ -76,14 +72,14 @@ class Dispatcher:
             await self._clock.sleep(_PACE)
 
     async def refill(self) -> None:
-        """Publish what there is room for. Raises StoreUnavailable, StreamUnavailable."""
+        """Publish jobs as room allows. Raises StoreUnavailable, StreamUnavailable."""
         for table in self._tables():
             for run in table:
                 with log_subject(run.run):
                     await self._open(table, run)
-        held = {run.run: run for table in self._tables() for run in table}
+        runs = {run.run: run for table in self._tables() for run in table}
         for name, queue in list(self._queues.items()):
-            if held.get(name) is not queue.run or not queue.run.jobs_left:
+            if runs.get(name) is not queue.run or not queue.run.jobs_left:
                 self._close(name)
         if not self._queues:
             return
@@ -95,27 +91,27 @@ class Dispatcher:
             await self._publish(batch)
 
     async def _open(self, table: RunTable, run: RunLedger) -> None:
-        """Begin with the queue of a run whose jobs are wanted, unless that was done."""
+        """Open the queue of a run whose jobs are wanted, unless it is open."""
         if not run.jobs_left:
             return
         heals = run.heals and run.due_state is RunState.FINISHED
         if run.due_state is not None and not heals:
             run.jobs_left = False
             return
-        known = self._queues.get(run.run)
-        if known is not None and known.run is run and known.is_current:
+        queue = self._queues.get(run.run)
+        if queue is not None and queue.run is run and queue.is_current:
             return
         # Read once: the next start may be planned meanwhile.
         start, block, shards = run.start, run.block, run.shards
         try:
             priority = (await read_starts(run.store)).terms.priority
         except InvalidInput:
-            # The next start replaces what cannot be read.
+            # The next start replaces the unreadable record.
             priority = Priority.NORMAL
         self._queues[run.run] = QueueReader(table, run, start, block, priority.weight, shards)
 
     async def _measure(self) -> None:
-        """Read how many messages of each topic nobody has taken."""
+        """Read the number of untaken messages of each topic."""
         topics = {
             stage
             for queue in self._queues.values()
@@ -171,7 +167,7 @@ class Dispatcher:
             yield queue, job
 
     def _next_choice(self) -> tuple[QueueReader, JobMessage] | None:
-        """The run whose turn it is, and its job; None without jobs, or room for one."""
+        """The next run by turn, and its job; None without jobs, or room for one."""
         first: dict[str, float] = {}
         heads: list[tuple[QueueReader, JobMessage, dict[str, float]]] = []
         for queue in self._queues.values():
@@ -185,7 +181,7 @@ class Dispatcher:
                 heads.append((queue, job, turns))
         if not heads:
             return None
-        # Verdicts go first: they take no room of anybody.
+        # Verdicts go first: they take up no room.
         queue, job, _ = min(
             heads,
             key=lambda head: max(
@@ -211,7 +207,7 @@ class Dispatcher:
             queue.put_back(job)
         for queue, _, error in left:
             if isinstance(error, InvalidInput):
-                # Too long for the stream: trying again changes nothing.
+                # Too long for the stream: retrying would not help.
                 self._fail(queue, error)
         for _, _, error in others:
             raise error

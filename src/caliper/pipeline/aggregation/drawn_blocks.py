@@ -1,9 +1,8 @@
 """Asks the questions of runs block by block, until a rule says that the answer is sure.
 
 A block is published once all outcomes of the blocks before it are in, and the rule has looked at
-them; what it needs no more is left out. So what is asked, and where the run ends, depends on the
-outcomes alone: not on the order in which they come, and not on how often the process was killed or
-another one took over.
+them; questions it no longer needs are left out. So the questions asked, and the end of the run,
+depend on the outcomes alone: not on their order of arrival, nor on crashes and takeovers.
 """
 
 from __future__ import annotations
@@ -36,16 +35,14 @@ RuleOf = Callable[[RunLedger], Awaitable[StopRule]]
 CaptionsOf = Callable[
     [RunSpec, Iterable[tuple[str, str]]], Awaitable[Mapping[tuple[str, str], str | Failure]]
 ]
-"""Finds the known captions of some samples of a run, each by its benchmark and name, or why there
-is none.
-"""
+"""Finds the captions of some samples of a run, by benchmark and name, or why there is none."""
 PublishBlock = Callable[[RunLedger, AsyncIterator[JobMessage]], Awaitable[None]]
 
 
 @dataclass(slots=True)
 class _Draw:
-    """How far the draw of a run is: its rule, the indices of its blocks by the first repeat of each
-    question, how many blocks the rule has `seen`, and which questions of them were `drawn`.
+    """The draw of a run: its rule, the indices of its blocks by the first repeat of each question, the
+    number of blocks `seen` by the rule, and the questions `drawn` from them.
     """
 
     rule: StopRule
@@ -64,7 +61,7 @@ class _Draw:
         return self.seen == len(self.blocks)
 
     def block(self) -> dict[int, range]:
-        """What the rule needs of the next block."""
+        """The part of the next block that the rule needs."""
         return {
             index: span
             for index, span in self.blocks[self.seen].items()
@@ -72,7 +69,7 @@ class _Draw:
         }
 
     def outcomes(self, run: RunLedger) -> dict[int, float | None]:
-        """The score of every question drawn up to the next block, None for one without a score.
+        """The score of every question drawn up to and with the next block, None without a score.
         Counts that block as seen.
         """
         self.drawn |= self.block()
@@ -82,16 +79,16 @@ class _Draw:
 
 @dataclass(slots=True)
 class _Progress:
-    """How far a `start` of a run is, and how many blocks were `asked`."""
+    """The draw of a `start` of a run, and the number of blocks `published`."""
 
     start: int
     draw: _Draw
-    asked: int = 0
+    published: int = 0
 
 
 class DrawnBlocks:
-    """Publishes the blocks of runs by `publish`. A run that is opened anew is looked at from its
-    first block again, and of the block that is not answered yet only what is missing is published.
+    """Publishes the blocks of runs by `publish`. A reopened run is looked at from its first block
+    again, and only the missing part of the unanswered block is published.
     """
 
     def __init__(
@@ -99,11 +96,11 @@ class DrawnBlocks:
     ) -> None:
         self._codec, self._rule_of = codec, rule_of
         self._captions_of, self._publish = captions_of, publish
-        # Of ledgers in memory: a run that is opened anew, here or elsewhere, begins anew.
+        # By ledger in memory: a reopened run, here or elsewhere, begins again.
         self._progress = WeakKeyDictionary[RunLedger, _Progress]()
 
     async def advance(self, run: RunLedger) -> None:
-        """Look at every block that is answered, then publish the next one, or end the run.
+        """Look at every answered block, then publish the next one, or end the run.
 
         A run waits for the plan of its first start. Raises what the rule raises, DataLoss when the
         plan is lost, StoreUnavailable, StreamUnavailable.
@@ -114,27 +111,27 @@ class DrawnBlocks:
         draw = progress.draw
         while not draw.is_over:
             missing = _missing(run, draw.block())
-            if missing and progress.asked <= draw.seen:
+            if missing and progress.published <= draw.seen:
                 await self._publish(run, self._jobs(run, missing))
-                progress.asked = draw.seen + 1
+                progress.published = draw.seen + 1
             if missing:
                 return
             outcomes = draw.outcomes(run)
-            # A look takes up to a second: others have their turn meanwhile.
+            # In a thread: a look takes up to a second.
             is_sure = await asyncio.to_thread(draw.rule.is_sure, outcomes, draw.seen)
             if run.start != progress.start or run.due_state is not None:
-                # Another start changes the outcomes, and a failed run is not decided.
+                # A later start changes the outcomes, and a failed run is not decided.
                 return
             if is_sure or draw.is_over:
                 run.decide()
                 return
 
     async def _progress_of(self, run: RunLedger) -> _Progress:
-        known = self._progress.get(run)
-        if known is None or known.start != run.start:
+        progress = self._progress.get(run)
+        if progress is None or progress.start != run.start:
             start, rule = run.start, await self._rule_of(run)
-            known = self._progress[run] = _Progress(start, await _Draw.of(run, rule))
-        return known
+            progress = self._progress[run] = _Progress(start, await _Draw.of(run, rule))
+        return progress
 
     async def _jobs(self, run: RunLedger, indices: Container[int]) -> AsyncIterator[JobMessage]:
         starts, captions = await read_starts(run.store), dict[str, dict[str, str]]()
@@ -144,14 +141,14 @@ class DrawnBlocks:
         async def drawn() -> AsyncIterator[list[Item]]:
             async for items in read_shuffled(run.store, run.summary, run.spec.seed):
                 marked = (_drawn(item, indices) for item in items)
-                found = [item for item in marked if item is not None]
-                samples = {(item.benchmark, item.sample) for item in found}
-                for (name, sample), known in (await self._captions_of(run.spec, samples)).items():
-                    if isinstance(known, str):
-                        captions.setdefault(name, {})[sample] = known
+                items_drawn = [item for item in marked if item is not None]
+                samples = {(item.benchmark, item.sample) for item in items_drawn}
+                for (name, sample), caption in (await self._captions_of(run.spec, samples)).items():
+                    if isinstance(caption, str):
+                        captions.setdefault(name, {})[sample] = caption
                     else:
-                        lacking.setdefault(name, {})[sample] = known
-                yield found
+                        lacking.setdefault(name, {})[sample] = caption
+                yield items_drawn
 
         sources = {part.name: part.checkpoint_sources for part in run.spec.benchmarks}
         async for job in RunJobs(run.run, self._codec, captions, cap, lacking).of(drawn, sources):
@@ -160,11 +157,11 @@ class DrawnBlocks:
 
 async def queue_block(run: RunLedger, jobs: AsyncIterator[JobMessage]) -> None:
     """Put the jobs of a block into the queue of the run, for the dispatcher. The block before is
-    answered: nothing of its queue is wanted. Raises StoreUnavailable or StoreFull.
+    answered, so its queue is not needed. Raises StoreUnavailable or StoreFull.
     """
     start = run.start
     shards = await write_queue(run.store, start, jobs)
-    # Another start has a queue of its own, and draws anew.
+    # A later start has its own queue, and draws again.
     if run.start == start:
         run.queue_block(shards)
 
@@ -176,14 +173,14 @@ def _missing(run: RunLedger, block: Mapping[int, range]) -> set[int]:
 
 def _drawn(item: Item, indices: Container[int]) -> Item | None:
     """The item with its other questions marked as not drawn; None if none is drawn."""
-    drawn = {question.ordinal for index, question, _ in item.positions() if index in indices}
+    ordinals = {question.ordinal for index, question, _ in item.positions() if index in indices}
     questions = (
         question
-        if question.ordinal in drawn or question.unscored is not None
+        if question.ordinal in ordinals or question.unscored is not None
         else replace(question, unscored=Reason.NOT_DRAWN)
         for question in item.questions
     )
-    return replace(item, questions=tuple(questions)) if drawn else None
+    return replace(item, questions=tuple(questions)) if ordinals else None
 
 
 async def _blocks(run: RunLedger, rule: StopRule) -> list[dict[int, range]]:
@@ -214,8 +211,8 @@ def question_spans(item: Item) -> Iterator[tuple[Question[object], range]]:
 
 
 async def decide_again(run: RunLedger, rule: StopRule) -> int:
-    """Show a rule the blocks of a run that has ended, as far as all that it needs of them was
-    drawn, and return how many it saw.
+    """Show a rule the blocks of an ended run, as long as all that it needs of them was drawn, and
+    return how many it saw.
     """
     draw = await _Draw.of(run, rule)
     while not draw.is_over:

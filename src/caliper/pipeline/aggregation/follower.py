@@ -17,7 +17,7 @@ from caliper.ports.stream import LogReader
 from caliper.ports.telemetry import RecordsWaiting, Telemetry
 
 _TOPICS = (RUNS, VERDICTS)
-# Number of records after which other tasks of the event loop get their turn.
+# Records after which other tasks of the event loop get their turn.
 _RECORDS_PER_TURN = 64
 
 
@@ -26,8 +26,7 @@ class FollowerTiming:
     """Seconds between checks for runs that are due (`conclude`), between snapshots (`snapshot`),
     and before retrying a store or stream that is down (`patience`; None fails instead).
 
-    Without `snapshots`, as for topics that live in the process, only the evidence is written at
-    those times.
+    Without `snapshots`, as for topics in the process, only evidence is written at those times.
     """
 
     conclude: float = 1.0
@@ -39,9 +38,9 @@ class FollowerTiming:
 class Follower:
     """Reads the topics into the aggregator until they are closed.
 
-    With a `lease`, only while it is held: it stands by before, and again after the lease is lost.
-    `current` is set while everything published before the start is applied; from then on runs are
-    ended. `check` fails while store or stream do not answer.
+    With a `lease`, it reads only while holding it, and stands by otherwise. `current` is set once
+    everything published before the start is applied; from then on runs are ended. `check` fails
+    while store or stream do not answer.
     """
 
     def __init__(
@@ -57,15 +56,15 @@ class Follower:
         self._pace, self._lease = pace or FollowerTiming(), lease
         self._behind = set(_TOPICS)
         self.current = asyncio.Event()
-        # By task: success of one says nothing about the others.
+        # By task: the success of one says nothing about the others.
         self._troubles: dict[str, Exception] = {}
 
     def leads(self) -> bool:
-        """Whether it holds the lease, and has applied what was published before."""
+        """Whether it holds the lease, and has applied everything published before."""
         return self._aggregator.leads and self.current.is_set()
 
     async def check(self) -> None:
-        """Raise the error that keeps it from following, if any."""
+        """Raise the error that hinders it, if any."""
         for trouble in self._troubles.values():
             raise trouble
 
@@ -78,7 +77,7 @@ class Follower:
                 pass
 
     async def _lead_once(self, lease: Lease) -> bool:
-        """Lead from the next time that the lease is held. Returns False when it was lost."""
+        """Wait for the lease, then lead. Returns False when the lease was lost."""
         self.current.clear()
         self._behind = set(_TOPICS)
         self._troubles.clear()
@@ -91,13 +90,13 @@ class Follower:
                 await self._lead()
                 renewing.cancel()
         except* (LeaseLost, StoreUnavailable):
-            # What could not be written at the end, the next holder reads again.
+            # The next holder reads again what could not be written at the end.
             was_lost = True
         finally:
             await lease.release()
         task = asyncio.current_task()
         if task is not None and task.cancelling():
-            # Until Python 3.13, a task group that fails forgets that its task was cancelled.
+            # Before Python 3.13, a failing task group forgets that its task was cancelled.
             raise asyncio.CancelledError
         return not was_lost
 
@@ -120,7 +119,7 @@ class Follower:
                 maintenance.cancel()
             await self._with_retries("conclude", self._aggregator.conclude)
         finally:
-            # A holder that lost the lease has nothing to write: the next one reads it again.
+            # Without the lease there is nothing to write: the next holder reads it again.
             with suppress(LeaseLost):
                 await self._persist()
 
@@ -174,7 +173,7 @@ class Follower:
             except (StoreUnavailable, StreamUnavailable) as error:
                 if self._pace.patience is None:
                     raise
-                # Reported until a retry succeeds, not just until the next retry.
+                # Reported until a retry succeeds, not only until the next retry.
                 self._troubles[task] = error
                 await self._clock.sleep(self._pace.patience)
             else:
@@ -186,9 +185,7 @@ _PACE = 10.0
 
 
 class LagMeter:
-    """Compares the ends of the topics with what the aggregators that lead have applied, and records
-    the difference.
-    """
+    """Records how far the leading aggregators are behind the ends of the topics."""
 
     def __init__(
         self,

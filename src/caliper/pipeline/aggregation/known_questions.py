@@ -1,4 +1,4 @@
-"""What is known of a comparison before its first question is asked."""
+"""Facts about a comparison that are known before its first question is asked."""
 
 from __future__ import annotations
 
@@ -29,13 +29,13 @@ from caliper.ports.models import Answerer
 _RULES = "lexical"
 _WITHOUT_NOISE = (_RULES, "replay")
 RuleScores = dict[str, dict[int, float | None]]
-"""What rules said, by the digest of run and captions."""
+"""Scores of rules by index, by the digest of run and captions."""
 
 
 @dataclass(frozen=True, slots=True)
 class CaptionQuestion:
     """A question about a caption that can be asked. `key` is its id in every run, `sample` the
-    benchmark and the sample of the caption.
+    caption's benchmark and sample.
     """
 
     unit: Unit
@@ -45,7 +45,7 @@ class CaptionQuestion:
 
 async def caption_questions(run: RunLedger) -> list[CaptionQuestion]:
     """The questions about captions that a run can ask."""
-    found = []
+    questions = []
     async for items in run.plan():
         for item in items:
             if item.source is Source.MEDIA:
@@ -55,8 +55,8 @@ async def caption_questions(run: RunLedger) -> list[CaptionQuestion]:
                 if question.unscored is None:
                     unit = Unit(span.start, f"{item.benchmark}/{group}", item.cluster)
                     sample = (item.benchmark, item.sample)
-                    found.append(CaptionQuestion(unit, id_of(part, item, question), sample))
-    return found
+                    questions.append(CaptionQuestion(unit, id_of(part, item, question), sample))
+    return questions
 
 
 async def scores_by_id(run: RunLedger) -> dict[str, float | None]:
@@ -68,42 +68,42 @@ async def scores_by_id(run: RunLedger) -> dict[str, float | None]:
 
 
 def is_deterministic(spec: RunSpec) -> bool:
-    """Whether nobody but rules and recordings judges in a run."""
+    """Whether only rules and recordings judge in a run."""
     models = (part.models[benchmark(part.name).role] for part in spec.benchmarks)
     return all(model.kind in _WITHOUT_NOISE for model in models)
 
 
 def supplied(spec: RunSpec, captions: Captions) -> Captions:
-    """The captions that exist before anything is drawn, where others are written meanwhile."""
-    known = {part.name for part in spec.benchmarks if part.captions is not None}
-    return {name: texts for name, texts in captions.items() if name in known}
+    """The captions that exist before anything is drawn; others are written meanwhile."""
+    names = {part.name for part in spec.benchmarks if part.captions is not None}
+    return {name: texts for name, texts in captions.items() if name in names}
 
 
 def settled(spec: RunSpec, captions: Captions, questions: Sequence[CaptionQuestion]) -> Captions:
     """The captions that stay as they are: supplied ones, and those of a captioner that has written
-    all. With a part of the captions, rules would know more of what is drawn than of the rest.
+    all. With only some captions, rules would know more of the drawn questions than of the rest.
     """
     lacking = {
         one.sample[0] for one in questions if one.sample[1] not in captions.get(one.sample[0], {})
     }
-    given = supplied(spec, captions)
-    return {name: texts for name, texts in captions.items() if name in given or name not in lacking}
+    fixed = supplied(spec, captions)
+    return {name: texts for name, texts in captions.items() if name in fixed or name not in lacking}
 
 
 async def highest_coverage(run: RunLedger, captions: Captions) -> dict[str, float]:
     """The share of questions that could have scores if all were drawn, of benchmarks whose captions
     exist.
     """
-    texts, asked, answerable = supplied(run.spec, captions), Counter[str](), Counter[str]()
+    texts, total, answerable = supplied(run.spec, captions), Counter[str](), Counter[str]()
     async for items in run.plan():
         for item in items:
             if item.benchmark in texts:
                 caption = texts[item.benchmark].get(item.sample)
                 lacks = lacks_caption(item, caption, run.spec.benchmark(item.benchmark).settings)
                 count = sum(question.unscored is None for _, question, _ in item.positions())
-                asked[item.benchmark] += count
+                total[item.benchmark] += count
                 answerable[item.benchmark] += 0 if lacks else count
-    return {name: answerable[name] / count for name, count in asked.items() if count}
+    return {name: answerable[name] / count for name, count in total.items() if count}
 
 
 def reused_questions(
@@ -111,8 +111,8 @@ def reused_questions(
     questions: Sequence[CaptionQuestion],
     captions: tuple[Captions, Captions],
 ) -> frozenset[int]:
-    """The questions whose requests are those of the baseline, and so are the replies: about equal
-    captions, to a model whose replies both runs share. Specs and captions are those of baseline and
+    """The questions with the same requests, and so replies, as in the baseline: about equal
+    captions, to a model whose replies both runs share. Specs and captions are of baseline and
     candidate.
     """
     base, spec = specs
@@ -147,25 +147,25 @@ async def known_scores(
     texts: tuple[Captions, Captions],
     rules: tuple[Answerer | None, RuleScores],
 ) -> KnownScores:
-    """What is known of a comparison. `runs` are the candidate, the baseline, and another judging of
-    some of the baseline; `texts` the captions of baseline and candidate; `rules` come with what
-    they said before, to which this adds.
+    """The known scores of a comparison. `runs` are the candidate, the baseline, and another judging
+    of some of the baseline; `texts` the captions of baseline and candidate; `rules` come with their
+    earlier scores, to which this adds.
     """
     run, base, repeats = runs
     before = await scores_by_id(base)
     again = {} if repeats is None else await scores_by_id(repeats)
-    known = {each.unit.index: before.get(each.key) for each in questions}
-    reusable = [each for each in questions if known[each.unit.index] is not None]
-    answerer, told = rules
-    said = []
+    scores = {each.unit.index: before.get(each.key) for each in questions}
+    reusable = [each for each in questions if scores[each.unit.index] is not None]
+    answerer, rule_results = rules
+    by_rules = []
     for captions in texts:
         key = _digest_of(run, questions, captions)
-        if answerer is not None and key not in told:
-            told[key] = await rule_scores(run, captions, answerer)
-        said.append(told.get(key))
+        if answerer is not None and key not in rule_results:
+            rule_results[key] = await rule_scores(run, captions, answerer)
+        by_rules.append(rule_results.get(key))
     return KnownScores(
-        known,
-        tuple(filter(None, said)),
+        scores,
+        tuple(filter(None, by_rules)),
         reused_questions((base.spec, run.spec), reusable, texts),
         {each.unit.index: again[each.key] for each in questions if each.key in again},
         is_deterministic(run.spec),
@@ -180,8 +180,8 @@ def _digest_of(run: RunLedger, questions: Sequence[CaptionQuestion], captions: C
 def draw_blocks(
     questions: Sequence[CaptionQuestion], reused: frozenset[int], seed: bytes
 ) -> list[list[int]]:
-    """The blocks in which questions are drawn. Reused ones are strata of their own, so that each
-    block has its share of both; they are read where replies are kept, and no model is asked.
+    """The blocks in which questions are drawn. Reused ones are separate strata, so that each block has
+    its share of both; their replies are read from the store without asking a model.
     """
     units = [
         replace(one.unit, stratum=f"{one.unit.stratum}, reused")
@@ -196,7 +196,7 @@ async def rule_scores(
     run: RunLedger, captions: Captions, rules: Answerer
 ) -> dict[int, float | None]:
     """The scores that rules give to captions, by index; None for a question that they leave open.
-    Nothing where the rules are the judge, for benchmarks that have none, and without captions.
+    Empty where the rules are the judge, for benchmarks without rules, and without captions.
     """
     judged = set()
     for part in run.spec.benchmarks:
@@ -229,6 +229,6 @@ async def _rule_scores(
         span.start: float(outcome.score) if isinstance(outcome, Scored) else None
         for item in items
         for _, span in question_spans(item)
-        # Rules say the same at every repeat.
+        # Rules give the same score at every repeat.
         for outcome in (outcomes.get(span.start),)
     }

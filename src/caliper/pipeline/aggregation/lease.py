@@ -1,21 +1,21 @@
-"""Leases: of several processes, one holds the runs of a slot and writes about them.
+"""Leases: one of several processes holds the runs of a slot and writes about them.
 
 A lease is one object of the store. Each holder has a number one higher than the last, and renews
 by replacing the object while it is still the version that it wrote itself (compare and swap). A
 process that waits takes over when the object has not changed for `term` seconds of its own
-monotonic clock, or was released. Clocks of two machines are never compared, and no clock tells a
-holder that it still is one.
+monotonic clock, or was released. Clocks of two machines are never compared, and no clock shows a
+holder that it still holds the lease.
 
-A process that was paused may wake and finish one write after it lost the lease. An object store
-cannot compare fencing numbers, but it can compare versions, so each write carries the version that
-its holder has seen instead:
+A paused process may wake and finish one write after it lost the lease. An object store cannot
+compare fencing numbers, but it can compare versions, so each write carries the version that its
+holder saw last:
 
 - `LeasedStore` reads the version of an object, then renews the lease, then replaces that version.
   A late write fails if the new holder has written the object since. Otherwise it counts as
   written before the takeover: the new holder reads the same topics, and replaces it.
-- A segment of verdicts is created, never replaced. So the places in every snapshot stay valid,
-  whoever wrote it. A number that is taken ends the lease: the holder resumes from its snapshot,
-  after all segments.
+- A segment of verdicts is created, never replaced. So the positions in every snapshot stay valid,
+  whoever wrote it. A taken number ends the lease: the holder resumes from its snapshot, after all
+  segments.
 """
 
 from __future__ import annotations
@@ -42,11 +42,11 @@ _RENEWALS = 6
 
 
 class Lease:
-    """A lease on the object `key`. `number` is that of this holder, 0 before the first. `weight`
-    is for other processes to read, as `their_weight`. It is not acquired before it `is_wanted`.
-    The name of the `holder` is drawn if none is given. `note` gives fields for people to read.
+    """A lease on the object `key`. `number` is this holder's, 0 before the first. Other processes
+    read `weight` as `their_weight`. The lease is not acquired before it `is_wanted`. The name of
+    the `holder` is random if none is given. `note` returns fields for people to read.
 
-    `pace` is the number of seconds between renewals, and between the looks of one that waits.
+    `pace` is the number of seconds between renewals, and between the checks of a waiting process.
     """
 
     def __init__(
@@ -62,24 +62,24 @@ class Lease:
         self._holder = holder or secrets.token_hex(8)
         self._version: str | None = None
         self._held, self._lock = False, asyncio.Lock()
-        # What was seen of it last, and when that had changed.
-        self._seen: tuple[str | None, dict[str, Any]] = (None, {})
+        # The version and fields read last, and when they had changed.
+        self._observed: tuple[str | None, dict[str, Any]] = (None, {})
         self._since = float("-inf")
         self._renewals = 0
-        # What a write holds whose answer was lost: its repetition must be the same.
+        # The fields of a write whose answer was lost: its repetition must be the same.
         self._unsure: dict[str, Any] = {}
         self.number, self.pace, self.weight = 0, TERM / _RENEWALS, 0
         self.note: Callable[[], dict[str, Any]] = dict
 
     @property
     def is_held(self) -> bool:
-        """Whether this process holds it, as far as it knows."""
+        """Whether this process believes that it holds the lease."""
         return self._held
 
     @property
     def their_weight(self) -> int:
-        """The weight that the holder seen last has noted."""
-        return int(self._seen[1].get("weight", 0))
+        """The weight that the last seen holder noted."""
+        return int(self._observed[1].get("weight", 0))
 
     async def acquire(self) -> None:
         """Wait until this process holds the lease. Raises StoreUnavailable; call it again then."""
@@ -88,26 +88,26 @@ class Lease:
             await self._clock.sleep(self.pace)
 
     async def is_free(self) -> bool:
-        """Look at the lease: whether it is free, or unchanged for a term of seconds. Raises
+        """Read the lease, and return whether it is free, or unchanged for a term. Raises
         StoreUnavailable.
         """
         try:
             version, now = await self._store.version(self._key), self._clock.monotonic()
         except StoreUnavailable:
-            # Its holder could not renew it, either.
+            # Its holder could not renew it either.
             self._since = float("-inf")
             raise
-        if version != self._seen[0] or self._since == float("-inf"):
-            self._seen, self._since = (version, await self._read()), now
-        # A holder that acquires again has given up its lease, or never heard that it has one.
-        is_released = self._seen[1].get("holder") in (None, "", self._holder)
+        if version != self._observed[0] or self._since == float("-inf"):
+            self._observed, self._since = (version, await self._read()), now
+        # A holder that acquires again released its lease, or never learned that it has one.
+        is_released = self._observed[1].get("holder") in (None, "", self._holder)
         return is_released or now - self._since >= TERM
 
     async def take(self) -> bool:
-        """Take the lease as it was seen last. Returns False if another was first. Raises
+        """Take the lease as last seen. Returns False if another process was first. Raises
         StoreUnavailable, StoreFull.
         """
-        version, fields = self._seen
+        version, fields = self._observed
         self.number, self._renewals = fields["number"] + 1, 0
         return await self._write(version, self._holder)
 
@@ -116,7 +116,7 @@ class Lease:
             fields = await read_json(self._store, self._key) or {}
             numbers = {name: int(fields.get(name, 0)) for name in ("number", "weight")}
         except (InvalidInput, TypeError, ValueError):
-            # Damaged. Holders are told apart by their names too, so the count may begin again.
+            # Damaged. Holders also differ by name, so the count may begin again.
             return {"holder": "unknown", "number": 0}
         return fields | numbers
 
@@ -150,7 +150,7 @@ class Lease:
                 raise LeaseLost(f"{self._key}: another process holds the lease")
 
     async def release(self) -> None:
-        """Give up the lease, if it is held, so that another need not wait. Never raises."""
+        """Release the lease, if it is held, so that others need not wait. Never raises."""
         async with self._lock:
             if self._held:
                 with suppress(StoreUnavailable):
@@ -159,7 +159,7 @@ class Lease:
 
 
 class LeasedStore(StoreView):
-    """A view of a store that writes only while the lease is held, and only over what the
+    """A view of a store that writes only while the lease is held, and only over versions that the
     holder has seen. Writes raise LeaseLost when another process has taken over.
     """
 
@@ -171,7 +171,7 @@ class LeasedStore(StoreView):
 
     async def put(self, key: str, data: bytes | Path) -> None:
         """Store bytes or the content of a file. Raises LeaseLost, StoreUnavailable, StoreFull."""
-        # Each try renews the lease: a write that comes between is a late one, or our own.
+        # Each try renews the lease: an intervening write is a late one, or our own.
         while await self.replace(key, data, await self.version(key)) is None:
             pass
 

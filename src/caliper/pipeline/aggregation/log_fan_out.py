@@ -1,7 +1,7 @@
 """One reading of each topic for all slots that a process leads, while they are level.
 
-A slot that resumes from an old snapshot reads by itself until it has caught up: the others do not
-wait for it.
+A slot that resumes from an old snapshot reads separately until it has caught up, so that the
+others need not wait for it.
 """
 
 from __future__ import annotations
@@ -14,12 +14,12 @@ from caliper.core.envelopes import Record
 from caliper.ports.stream import LogReader
 
 _AHEAD = 256
-"""Records by which the fastest of those that share a reading may be ahead of the slowest."""
+"""Records by which the fastest reader of a shared reading may be ahead of the slowest."""
 
 
 class LogFanOut:
-    """ports.stream.LogReader over `logs`: readers of a topic that are level share a reading, and
-    its errors. One that stops must close its generator, or the others wait for it.
+    """ports.stream.LogReader over `logs`: level readers of a topic share a reading, and its errors.
+    A reader that stops must close its generator, or the others wait for it.
     """
 
     def __init__(self, logs: LogReader) -> None:
@@ -50,7 +50,7 @@ class LogFanOut:
         return await self._logs.ends(topic)
 
     def _join(self, topic: str, reached: Mapping[int, int]) -> _Seat | None:
-        """A seat at the reading of a topic; None for a reader that is behind it."""
+        """A seat at the reading of a topic; None for a reader behind it."""
         reading = self._readings.get(topic)
         if reading is None or reading.is_over:
             reading = _Reading(self._logs.read(topic, dict(reached)), reached)
@@ -60,7 +60,7 @@ class LogFanOut:
 
 
 class _Reading:
-    """A reading of a topic for those who joined it; it ends when the last one leaves."""
+    """A shared reading of a topic; it ends when the last reader leaves."""
 
     def __init__(self, records: AsyncGenerator[Record, None], offsets: Mapping[int, int]) -> None:
         self._reached = dict(offsets)
@@ -69,11 +69,11 @@ class _Reading:
         self._task = asyncio.create_task(self._read(records))
 
     def is_level(self, reached: Mapping[int, int]) -> bool:
-        """Whether one that has reached these offsets misses nothing by joining."""
+        """Whether a reader at these offsets misses nothing by joining."""
         return all(reached.get(place, 0) >= offset for place, offset in self._reached.items())
 
     def join(self, reached: Mapping[int, int]) -> _Seat:
-        """A seat for one that has read what is before these offsets."""
+        """A seat for a reader at these offsets."""
         seat = _Seat(self, reached)
         self._seats.append(seat)
         return seat

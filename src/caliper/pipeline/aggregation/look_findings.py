@@ -1,4 +1,4 @@
-"""What a look at a comparison says: to a gate, to an entry of a suite, and to people."""
+"""Forms of a look at a comparison: for a gate, for an entry of a suite, and for people."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ def finding_json(check: CheckLook) -> dict[str, Any]:
 
 
 def decision_of(look: Look) -> Decision:
-    """What a gate says after a look."""
+    """A gate's decision after a look."""
     return Decision.INCONCLUSIVE if look.reason else _DECISIONS[look.finding]
 
 
@@ -48,21 +48,21 @@ def gate_result(look: Look) -> GateResult:
         margin = check.margin * _POINTS
         gated = Check(name, figure, max_drop=margin)
         decision = Decision.INCONCLUSIVE if look.reason else _DECISIONS[check.finding]
-        reason = look.reason or _told(check)
+        reason = look.reason or _detail(check)
         findings.append(GateFinding(gated, figure, decision, margin=margin, reason=reason))
     return GateResult(decision_of(look), tuple(findings))
 
 
 def describe(look: Look) -> str:
-    """Why a look passes nothing; empty if it does."""
+    """Why a look does not pass; empty if it does."""
     if decision_of(look) is Decision.PASSED:
         return ""
     decisive = (check for check in look.checks if check.finding is look.finding)
-    told = (f"{check.name} {_told(check)}" for check in decisive)
-    return "; ".join(filter(None, (look.reason, *told)))
+    details = (f"{check.name} {_detail(check)}" for check in decisive)
+    return "; ".join(filter(None, (look.reason, *details)))
 
 
-def _told(check: CheckLook) -> str:
+def _detail(check: CheckLook) -> str:
     value, low, high = (_POINTS * each for each in (check.difference, check.low, check.high))
     text = f"{value:+.2f} ({low:+.2f} to {high:+.2f}) after {check.drawn:,} questions"
     if check.needed_more is not None:

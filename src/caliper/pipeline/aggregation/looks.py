@@ -1,4 +1,4 @@
-"""Looks again at runs that were to end once their answer was sure."""
+"""Looks again at runs that end once their answer is sure."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from caliper.analysis.sequential import Look
     from caliper.pipeline.aggregation import sequential
 else:
-    # It needs numpy, and few runs are compared so.
+    # It needs numpy, and few runs use it.
     sequential = lazy_module("caliper.pipeline.aggregation.sequential")
 
 
@@ -31,8 +31,8 @@ class Looks:
         self._store, self._runs, self._rules = store, runs, rules
 
     async def last(self, base: str, run: str, policy: Policy | None = None) -> Look:
-        """The last look at a run against a baseline, by the checks of a policy, or else by those
-        that were to end the run.
+        """The last look at a run against a baseline, by the checks of a policy, or else by the
+        run's own.
 
         Raises NotFound for an unknown run, NotReady for one that is not over or was not to end
         early, NotComparable, InvalidInput for a policy that cannot be decided, StoreUnavailable.

@@ -1,5 +1,5 @@
-"""Checks messages about runs before they are entered: who may send them, and for verdicts whether
-the plan has such questions and these can have such outcomes.
+"""Checks messages about runs before they are entered: their senders, and for verdicts whether the
+plan has these questions and they can have these outcomes.
 """
 
 from __future__ import annotations
@@ -41,16 +41,16 @@ _EVENT_SENDERS = {
 
 
 def check_key(message: Verdicts, key: str) -> None:
-    """Raises Misfit for verdicts that are about something else than their key: that says which
-    aggregator holds the run.
+    """Raises Misfit for verdicts that do not match their key, which determines the aggregator of the
+    run.
     """
     if key != f"{message.run}/{message.benchmark}/{message.sample}":
         raise Misfit(Refusal.KEY, f"it is about run {message.run!r:.40}")
 
 
 def check_event(event: RunEvent, key: str, sender: str) -> None:
-    """Raises Misfit for an event that is about something else than its key, or that this sender
-    may not send; empty is any.
+    """Raises Misfit for an event that does not match its key, or that this sender may not send; an
+    empty sender may send any.
     """
     if key != event_key(event):
         raise Misfit(Refusal.KEY, f"it is about {event_key(event)!r:.60}")
@@ -61,10 +61,10 @@ def check_event(event: RunEvent, key: str, sender: str) -> None:
 
 @dataclass(frozen=True, slots=True)
 class OutcomeRule:
-    """Which outcomes a question may have: scores from `low` to `high`, given by `scorer`.
+    """The outcomes that a question may have: scores from `low` to `high`, given by `scorer`.
 
-    Of a question that is planned as `unscored` there are none. The captioner may say that what is
-    `captioned` got no caption.
+    A question planned as `unscored` has none. The captioner may report a missing caption for a
+    `captioned` one.
     """
 
     scorer: str
@@ -83,8 +83,8 @@ class OutcomeRule:
         return cls(scorer, captioned, question.unscored, *definition.score_range(question))
 
     def admits(self, outcome: Outcome, *, in_blocks: bool) -> bool:
-        """Whether the question may have the outcome. Of a run that is judged `in_blocks`, any
-        question may still be undrawn.
+        """Whether the question may have the outcome. In a run judged `in_blocks`, any question may
+        be undrawn.
         """
         if not isinstance(outcome, Scored):
             undrawn = outcome.reason is Reason.NOT_DRAWN
@@ -127,9 +127,9 @@ class PlanTable:
                     self.by_number.append(rule)
                 self.indices.extend([number] * question.repeats)
 
-    def found(self, message: Verdicts) -> Iterator[tuple[Verdict, OutcomeRule]]:
-        """The verdicts of a message, each with its rule. Raises Misfit for an index that is not of
-        the sample that the message is about.
+    def checked_verdicts(self, message: Verdicts) -> Iterator[tuple[Verdict, OutcomeRule]]:
+        """The verdicts of a message, each with its rule. Raises Misfit for an index outside the
+        message's sample.
         """
         digest = _digest(message.benchmark, message.sample)
         for verdict in message.verdicts:
@@ -143,8 +143,8 @@ class PlanTable:
 
 
 class PlanCheck:
-    """Checks verdicts against the plans of their runs, whose tables it keeps: those of at most four
-    million indices, used last.
+    """Checks verdicts against the plans of their runs. It keeps the tables used last, of at most four
+    million indices.
     """
 
     def __init__(self, most: int = _MOST_INDICES) -> None:
@@ -153,11 +153,11 @@ class PlanCheck:
         )
 
     async def check(self, run: RunLedger, message: Verdicts, sender: str) -> None:
-        """Raises Misfit for verdicts that the plan of the run does not have, or that this sender
-        may not give; empty is any. Raises what reading the plan raises.
+        """Raises Misfit for verdicts that the run's plan does not have, or that this sender may not
+        give; an empty sender may give any. Raises what reading the plan raises.
         """
         table, in_blocks = await self._table(run), bool(run.spec.judging)
-        for verdict, rule in table.found(message):
+        for verdict, rule in table.checked_verdicts(message):
             if not rule.admits(verdict.outcome, in_blocks=in_blocks):
                 raise Misfit(Refusal.SCORE, f"index {verdict.index} cannot have its outcome")
             if not rule.is_from(sender, verdict.outcome):

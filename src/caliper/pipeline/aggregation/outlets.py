@@ -25,10 +25,10 @@ class Trouble(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class Outlets:
-    """Where the aggregator sends its results. `announce` publishes the end of a run, `warn`
-    reports a fault and must neither block nor raise, `telemetry` records events, `live` has the
-    live scores of all slots, and `advance` publishes what a run that
-    ends once its answer is sure has to ask next. `signatures` and `plans` check what comes in.
+    """Outlets for the aggregator's results. `announce` publishes the end of a run, `warn` reports a
+    fault and must neither block nor raise, `telemetry` records events, `live` has the live scores
+    of all slots, and `advance` publishes the next questions of a run that ends once its answer is
+    sure. `signatures` and `plans` check incoming messages.
     """
 
     announce: Callable[[RunEnded], Awaitable[None]]
@@ -47,9 +47,9 @@ class Bounds:
     At most `pending` bytes of evidence over all runs, and `verdicts` verdicts per run, wait in
     memory to be written.
 
-    A cancelled, failed or healing run ends after `quiet` seconds without a message: what was in
-    flight has arrived by then. A run that ended is dropped from memory after `idle` seconds without
-    one; the store has it. A run with retried questions stops waiting for them after as many.
+    A cancelled, failed or healing run ends after `quiet` seconds without a message: messages in
+    flight have arrived by then. An ended run is dropped from memory after `idle` seconds without
+    one; the store has it. A run with retried questions waits for them equally long.
     """
 
     pending: int = 4 << 20

@@ -12,12 +12,12 @@ from caliper.pipeline.planning.job_queue import read_queue
 from caliper.pipeline.planning.publisher import JobMessage
 
 _READ_AHEAD = 400
-"""Jobs of a run in memory. Enough that a full window of one topic seldom holds up another."""
+"""Jobs of a run in memory: enough that a full window of one topic seldom delays another."""
 
 
 @dataclass(slots=True)
 class QueueReader:
-    """What is left of the queue of one start, or of one block of it, by first topic.
+    """The rest of the queue of one start, or of one of its blocks, by first topic.
 
     `next` is the next shard to read of `shards`, and `size` the bytes of the jobs in memory.
     """
@@ -57,7 +57,7 @@ class QueueReader:
         return sum(map(len, self.jobs.values())) < _READ_AHEAD and self.size < most
 
     def _is_wanted(self, job: JobMessage) -> bool:
-        """Whether an outcome is missing, or asked for again. What a run lost may be a caption."""
+        """Whether an outcome is missing or retried. The run may also have lost a caption."""
         run = self.run
         return run.heals or any(
             run.ledger.lacks(indices) or not run.retries.isdisjoint(indices)
@@ -80,6 +80,6 @@ class QueueReader:
         self.size += len(bytes_of(job.message))
 
     def clear(self) -> None:
-        """Leave out all jobs that are left."""
+        """Drop all remaining jobs."""
         self.jobs.clear()
         self.next, self.size = self.shards, 0

@@ -1,4 +1,4 @@
-"""Seats: which of several aggregators is to lead which slot."""
+"""Seats: the assignment of slots to aggregators."""
 
 from __future__ import annotations
 
@@ -18,8 +18,8 @@ from caliper.ports.storage import ObjectStore
 class Seats:
     """The seats of all aggregators, each a lease. This one takes the first that is free.
 
-    Slots go to the taken seats in turn. Two aggregators may differ about that for a second or a
-    term, so this is only who should lead: the lease of a slot tells who does.
+    Slots go to the taken seats in turn. Two aggregators may disagree for a second or a term, so
+    this only decides who should lead: the lease of a slot decides who does.
     """
 
     def __init__(self, store: ObjectStore, clock: Clock, weight: Callable[[], int]) -> None:
@@ -30,11 +30,11 @@ class Seats:
             for seat in range(SLOTS)
         ]
         self._taken: list[Lease] = []
-        # Set when this was first compared with the others.
+        # Set once the seats were first compared.
         self.entered = asyncio.Event()
 
     def lease_of(self, slot: Slot) -> Lease:
-        """The lease of a slot, which is wanted while this aggregator is to lead it."""
+        """The lease of a slot, wanted while this aggregator should lead it."""
         key, leads = f"{slot.folder}lease.json", partial(self._leads, slot.number)
         return Lease(self._store, self._clock, key, leads, self._holder)
 
@@ -43,15 +43,15 @@ class Seats:
 
     @property
     def share(self) -> float:
-        """This aggregator's share of the workers, by the weights of the runs that wait."""
+        """This aggregator's share of the workers, by the weights of waiting runs."""
         weights = sum(seat.their_weight for seat in self._taken if not seat.is_held)
         return self._weight() / (self._weight() + weights) if weights else 1.0
 
     async def keep(self) -> None:
-        """Take a seat as soon as one is free and keep it, for ever. Gives it up when cancelled."""
+        """Take a seat as soon as one is free and keep it until cancelled."""
         try:
             while True:
-                # Until the store answers, the slots stay with those who hold their leases.
+                # Until the store answers, slots stay with the holders of their leases.
                 with suppress(StoreUnavailable):
                     await self.look()
                     self.entered.set()
@@ -61,7 +61,7 @@ class Seats:
                 await seat.release()
 
     async def look(self) -> None:
-        """Renew the seat or take one, and see which others are taken. Raises StoreUnavailable."""
+        """Renew or take a seat, and read which others are taken. Raises StoreUnavailable."""
         taken: list[Lease] = []
         free: list[Lease] = []
         for seat in self._seats:

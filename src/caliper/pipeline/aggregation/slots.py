@@ -20,7 +20,7 @@ from caliper.pipeline.store.runs import is_run_id
 from caliper.ports.stages import ScoreBoard, Scores
 
 SLOTS = 4
-"""No more aggregators than this share runs."""
+"""The most aggregators that share runs."""
 _RUNS = 4096
 
 
@@ -59,7 +59,7 @@ class Slot:
 
     @property
     def folder(self) -> str:
-        """Where its lease and its snapshots are stored."""
+        """The folder of its lease and snapshots."""
         return f"aggregator/slot-{self.number}/"
 
     async def has(self, record: Record) -> bool:

@@ -1,4 +1,4 @@
-"""How many jobs of a topic are published ahead of its workers, and whose turn is next."""
+"""The number of jobs published ahead of a topic's workers, and the turns of runs."""
 
 from __future__ import annotations
 
@@ -12,11 +12,11 @@ class TopicWindow:
     """The window of one topic: at most `size` of its messages wait for a worker.
 
     It doubles when the workers empty it between two measurements, and shrinks while more than half
-    of it waits: a window should hold what they take within a second.
+    of it waits: it should hold what they take within a second.
 
-    Turns go by start-time fair queueing: every job costs a run the inverse of its weight, and the
-    run that has spent least is next. A run that comes later begins with what the others have spent,
-    less a window of its own, for it waits behind theirs.
+    Turns follow start-time fair queueing: every job costs a run the inverse of its weight, and the
+    run that has spent least is next. A later run begins with what the others have spent, less a
+    window of its own, as it waits behind theirs.
     """
 
     def __init__(self) -> None:
@@ -34,8 +34,8 @@ class TopicWindow:
         return room
 
     def measure(self, untaken: Sequence[int], share: float = 1.0) -> None:
-        """Note how many messages of each partition wait for a worker. This share of the room is
-        left to us, the rest to other aggregators.
+        """Note the untaken messages of each partition. `share` of the room is for this aggregator,
+        the rest for others.
         """
         self._waiting = sum(untaken)
         if self._was_full:
@@ -47,11 +47,11 @@ class TopicWindow:
         self._limit = self._waiting + ceil(share * max(0, self.size - self._waiting))
 
     def turn(self, run: str, weight: int) -> float:
-        """The place of a run among those that wait: the lowest is next."""
+        """The place of a run among the waiting ones: the lowest is next."""
         return max(self._spent.get(run, float("-inf")), self._now - self._waiting / weight)
 
     def forget(self, run: str) -> None:
-        """Forget what a run has spent, as its jobs are out."""
+        """Forget a run's spending, as its jobs are out."""
         self._spent.pop(run, None)
 
     def spend(self, run: str, weight: int) -> None:

@@ -1,7 +1,7 @@
-"""Matches the captions of a run of CompreCap with its pictures' objects again, without a model.
+"""Matches the captions of a CompreCap run with its pictures' objects again, without a model.
 
-Nouns and vectors are those that the run kept with its replies. Taggers and embedders that keep none
-(rules, n-grams) compute them again, if they are still of the same revision.
+Nouns and vectors are those stored with the run's replies. Taggers and embedders that store none
+(rules, n-grams) compute them again if their revision is still the same.
 """
 
 from __future__ import annotations
@@ -27,8 +27,8 @@ from caliper.ports.storage import ObjectStore
 
 @dataclass(frozen=True, slots=True)
 class MatchingPorts:
-    """What matches captions again: other taggers, and an embedder for words whose vectors are not
-    kept, which is used if it is that of the run. `rules` is the lexical judge of this release.
+    """The models for matching: other taggers, and an embedder for words without stored vectors,
+    which is used if it is the run's own. `rules` is the lexical judge of this release.
     """
 
     rules: Identity
@@ -47,7 +47,7 @@ class CaptionMatcher:
     async def scenes(self, item: Item, text: str) -> dict[str, Scene]:
         """The decomposed caption by tagger: the run's own first, then the others.
 
-        A tagger is left out if its nouns, or the vectors of some, are not to be had. Raises
+        A tagger is left out if its nouns, or some of their vectors, are unavailable. Raises
         StoreUnavailable, and what the embedder raises.
         """
         part = self.spec.benchmark(NAME)
@@ -58,39 +58,39 @@ class CaptionMatcher:
         job = ExamineJob(self.spec.run_id, NAME, item.sample, caption, (item,))
         book = await ReplyBook.open(self.store, *key_of_job(self.spec, job), job.run)
         parts = pieces(clip(caption.text))
-        found = {}
+        scenes = {}
         for tagger, nouns in self._nouns(book, parts).items():
             texts = scene_texts(nouns, measure.categories)
             vectors = await self._vectors(book, texts)
             if vectors is not None:
-                found[tagger] = Scene.of(parts, nouns, measure.categories, vectors)
-        return found
+                scenes[tagger] = Scene.of(parts, nouns, measure.categories, vectors)
+        return scenes
 
     def _nouns(self, book: ReplyBook, parts: tuple[str, ...]) -> dict[str, Sequence[Sequence[str]]]:
         """The nouns of each piece by tagger."""
         own = self.spec.benchmark(NAME).models["tagger"]
-        kept = [book.values(book.key_of_text(own, "nouns", piece)) for piece in parts]
+        stored_nouns = [book.values(book.key_of_text(own, "nouns", piece)) for piece in parts]
         taggers = (RuleTagger(), *self.ports.taggers)
         again = next((each for each in taggers if own.matches(each.identity)), None)
-        found: dict[str, Sequence[Sequence[str]]] = {}
-        if all(nouns is not None for nouns in kept):
-            found[own.label] = [tuple(nouns or ()) for nouns in kept]
+        nouns_by_tagger: dict[str, Sequence[Sequence[str]]] = {}
+        if all(nouns is not None for nouns in stored_nouns):
+            nouns_by_tagger[own.label] = [tuple(nouns or ()) for nouns in stored_nouns]
         elif again is not None:
-            found[own.label] = again.nouns(parts)
+            nouns_by_tagger[own.label] = again.nouns(parts)
         for tagger in self.ports.taggers:
             if not own.matches(tagger.identity):
-                found[tagger.identity.label] = tagger.nouns(parts)
-        return found
+                nouns_by_tagger[tagger.identity.label] = tagger.nouns(parts)
+        return nouns_by_tagger
 
     async def _vectors(self, book: ReplyBook, texts: tuple[str, ...]) -> dict[str, Vector] | None:
-        """The vectors of these texts; None if some are not to be had."""
+        """The vectors of these texts; None if some are unavailable."""
         own = self.spec.benchmark(NAME).models["embedder"]
-        kept = {text: book.values(book.key_of_text(own, "embed", text)) for text in texts}
-        absent = [text for text, vector in kept.items() if vector is None]
-        if absent:
+        vectors = {text: book.values(book.key_of_text(own, "embed", text)) for text in texts}
+        lacking = [text for text, vector in vectors.items() if vector is None]
+        if lacking:
             embedders = (NgramEmbedder(), self.ports.embedder)
             again = next((one for one in embedders if one and own.matches(one.identity)), None)
             if again is None:
                 return None
-            kept |= zip(absent, await again.embed(absent), strict=True)
-        return {text: tuple(vector or ()) for text, vector in kept.items()}
+            vectors |= zip(lacking, await again.embed(lacking), strict=True)
+        return {text: tuple(vector or ()) for text, vector in vectors.items()}

@@ -161,7 +161,7 @@ async def _open(stored: StoredRun, request: ComparisonRequest) -> tuple[Side, Ru
     scores = None if record.started else Scores(by_ledger, ())
     state = record.status(scores).state
     if state in REPORTED_STATES:
-        # By the ledger, in case evidence was lost since.
+        # Evidence may have been lost since: use the ledger's state.
         state = by_ledger
     side = Side(run.run, run.spec.name, state, coverage)
     if not request.partial:
@@ -186,7 +186,7 @@ def refuse_partial(run: str, state: str, share: float) -> None:
     if state != RunState.COMPLETE:
         raise NotReady(
             f"{run} is {state}, not complete (coverage {share:.1%}). Evaluate it again to complete "
-            "it, or add --partial to compare what there is"
+            "it, or add --partial to compare it as it is"
         )
 
 

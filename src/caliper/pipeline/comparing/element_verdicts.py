@@ -35,9 +35,9 @@ from caliper.pipeline.ledger.run_ledger import RunLedger
 from caliper.pipeline.ledger.runs import StoredRun
 
 _OF_CAPTIONS = ("prompt", "taxonomy", "caption_tokens", "frames", "images", f"qa_data.{NAME}")
-"""What belongs to the captions and to the questions about the media, not to the judge."""
+"""Settings of the captions and of the questions about the media, not of the judge."""
 _ABSENT = {"captions": "", "replicate": 0}
-"""What runs without these details have instead. Supplied captions have no preparation."""
+"""Values for runs without these details. Supplied captions have no preparation."""
 _Key = tuple[str, int]
 
 
@@ -55,7 +55,7 @@ async def read_element_verdicts(
     refuse_other_data([run.spec for run in runs], NAME)
     names = _names([run.spec for run in runs])
     for members in by_setup.values():
-        refuse_equal([run.spec for run in members], _variant, _what_is_equal)
+        refuse_equal([run.spec for run in members], _variant, _equal_fields)
     sets = {
         differing: await _verdicts(members, names, partial=partial)
         for differing, members in by_setup.items()
@@ -64,16 +64,16 @@ async def read_element_verdicts(
 
 
 def _variant(spec: RunSpec) -> tuple[object, ...]:
-    """What tells runs of one setup apart."""
+    """The fields that distinguish runs of one setup."""
     return spec.name, spec.benchmark(NAME).preparation, spec.replicate
 
 
-def _what_is_equal(spec: RunSpec) -> str:
+def _equal_fields(spec: RunSpec) -> str:
     return f"label, {spec.name}, preparation and replicate"
 
 
 def _names(specs: Sequence[RunSpec]) -> dict[tuple[object, ...], str]:
-    """The name of each variant: its label, and where others share that, what tells it apart."""
+    """The name of each variant: its label, with distinguishing fields if others share that."""
     details = {_variant(spec): _details(spec) for spec in specs}
     by_label: dict[object, list[Mapping[str, object]]] = {}
     for (label, *_), each in details.items():
@@ -160,14 +160,14 @@ async def _scores(
         add_items(totals, run.spec, here, run.ledger)
         for item in here:
             _enter(run, item, places, (scores, answers))
-    asked = run.spec.benchmark(NAME).qa_data is not None
-    return scores, answers if asked else None, totals[NAME]
+    has_questions = run.spec.benchmark(NAME).qa_data is not None
+    return scores, answers if has_questions else None, totals[NAME]
 
 
 def _enter(
-    run: RunLedger, item: Item, places: Mapping[_Key, int], found: tuple[Scores, MediaAnswers]
+    run: RunLedger, item: Item, places: Mapping[_Key, int], target: tuple[Scores, MediaAnswers]
 ) -> None:
-    scores, answers = found
+    scores, answers = target
     for index, question, repeat in item.positions():
         outcome, payload = run.ledger.outcome(index), question.payload
         score = float(outcome.score) if isinstance(outcome, Scored) else np.nan

@@ -1,4 +1,4 @@
-"""What tasks or domains count in a figure, and how it is computed from scores."""
+"""The weights of tasks or domains in a figure, and its computation from scores."""
 
 from __future__ import annotations
 
@@ -22,9 +22,9 @@ MEASURES = {
 def stratum_weights(
     name: str, figure: Figure, sizes: Mapping[str, int], layout: ReportLayout, tally: Tally
 ) -> dict[str, float]:
-    """What each stratum of the benchmark `name` counts in a figure of `layout`; `sizes` are the
-    numbers of questions about captions by stratum. Empty for a figure of anything but whole strata,
-    such as a category or questions about media.
+    """The weight of each stratum of the benchmark `name` in a figure of `layout`; `sizes` are the
+    numbers of questions about captions by stratum. Empty for figures not made of whole strata, such
+    as of a category or of questions about media.
     """
     about_captions = {
         cell for each in layout.figures if each.path == layout.headline for cell in each.cells

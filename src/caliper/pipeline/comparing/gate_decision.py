@@ -29,17 +29,19 @@ def _gate_side(run: Side) -> GateSide:
 def coverage_gap(
     policy: Policy | None, base: RunLedger, candidate: RunLedger, highest: Mapping[str, float]
 ) -> str:
-    """Why two runs that have ended cover too little for a policy, or else for the checks of all
-    headlines; empty if they do not. `highest` is what the candidate may cover of benchmarks at
-    most.
+    """Why two ended runs cover too little for a policy, or without one for checks of all
+    headlines; empty if they cover enough. `highest` is the most that the candidate can cover of
+    each benchmark.
     """
     sides = [
         GateSide(
             complete=True,
-            coverage={name: min(each.share, most.get(name, 1.0)) for name, each in known.items()},
+            coverage={
+                name: min(each.share, most.get(name, 1.0)) for name, each in coverages.items()
+            },
         )
         for run, most in ((base, {}), (candidate, highest))
-        for _, known in (run_status(run.spec, run.summary, run.ledger),)
+        for _, coverages in (run_status(run.spec, run.summary, run.ledger),)
     ]
     policy = policy or Policy(tuple(Check(name, "*") for name in sides[1].coverage))
     checks = (check for check in policy.checks if check.tier is not Tier.ADVISORY)

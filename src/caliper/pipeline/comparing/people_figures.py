@@ -1,4 +1,4 @@
-"""Figures of a benchmark by people's labels of a sample and the judge's verdicts of all."""
+"""Figures of a benchmark, estimated from people's labels of a sample and all verdicts."""
 
 from __future__ import annotations
 
@@ -22,13 +22,13 @@ from caliper.pipeline.comparing.figure_strata import MEASURES, stratum_weights
 from caliper.pipeline.comparing.question_verdicts import QuestionVerdicts
 
 MEAN_SCORE = "mean_score"
-"""The figure of each dimension where a benchmark's own are no means, precisions or F1."""
+"""The figure of each dimension, if a benchmark's own are not means, precisions or F1."""
 
 
 @dataclass(frozen=True, slots=True)
 class PeopleTruth:
-    """The scores that people gave, by question, one per person, and the probability with which
-    each question was drawn.
+    """People's scores by question, one per person, and the probability with which each question
+    was drawn.
     """
 
     scores: Mapping[str, Sequence[float]]
@@ -37,8 +37,8 @@ class PeopleTruth:
 
 @dataclass(frozen=True, slots=True)
 class PeopleFigure:
-    """A figure and its estimate, in the unit of scores: `scale` makes it the figure's. None if it
-    takes `missing` more labels.
+    """A figure and its estimate in the unit of scores, which `scale` converts to the figure's;
+    None if `missing` more labels are needed.
     """
 
     path: Path
@@ -64,23 +64,23 @@ def figures_by_people(
     width: float | None = None,
 ) -> list[PeopleFigure]:
     """Estimate the figures of one benchmark that are means, precisions or F1 of whole tasks or
-    domains. `width` is that of the interval to be reached, in the unit of each figure.
+    domains. `width` is the desired width of the interval, in the unit of each figure.
     """
     name = questions[0].first.benchmark
     strata = [f"{name}/{question.first.dimension}" for question in questions]
     targets = list(_targets(name, Counter(strata), layout, tally))
-    found = []
+    figures = []
     for target in targets or _means(questions, strata):
-        chosen = [place for place, stratum in enumerate(strata) if stratum in target.weights]
+        places = [place for place, stratum in enumerate(strata) if stratum in target.weights]
         codes = {stratum: code for code, stratum in enumerate(target.weights)}
         some = _labelled(
-            [questions[place] for place in chosen],
-            [codes[strata[place]] for place in chosen],
+            [questions[place] for place in places],
+            [codes[strata[place]] for place in places],
             truth,
             target.measure,
         )
         if missing := some.missing_labels(len(codes)):
-            found.append(PeopleFigure(target.path, target.scale, None, missing))
+            figures.append(PeopleFigure(target.path, target.scale, None, missing))
             continue
         estimate = estimate_by_people(
             some,
@@ -89,8 +89,8 @@ def figures_by_people(
             target.bounds,
             None if width is None else width / target.scale,
         )
-        found.append(PeopleFigure(target.path, target.scale, estimate))
-    return found
+        figures.append(PeopleFigure(target.path, target.scale, estimate))
+    return figures
 
 
 def _targets(

@@ -25,7 +25,7 @@ from caliper.pipeline.ledger.run_ledger import RunLedger
 from caliper.pipeline.ledger.runs import StoredRun
 
 _OF_CAPTIONS = ("prompt", "taxonomy", "caption_tokens")
-"""Settings that belong to the captions, not to how they are read."""
+"""Settings of the captions, not of the reader."""
 _Key = tuple[str, int, int]
 
 
@@ -40,7 +40,7 @@ async def read_answers(
     """
     by_setup = runs_by_setup(runs, NAME, _OF_CAPTIONS)
     for members in by_setup.values():
-        refuse_equal([run.spec for run in members], _name_and_prompt, _what_is_equal)
+        refuse_equal([run.spec for run in members], _name_and_prompt, _equal_fields)
     sets = {
         differing: await _answers(members, partial=partial)
         for differing, members in by_setup.items()
@@ -52,7 +52,7 @@ def _name_and_prompt(spec: RunSpec) -> tuple[str, str]:
     return spec.name, spec.benchmark(NAME).prompt
 
 
-def _what_is_equal(spec: RunSpec) -> str:
+def _equal_fields(spec: RunSpec) -> str:
     name, prompt = _name_and_prompt(spec)
     return f"label, {name}, and caption prompt, {prompt}"
 

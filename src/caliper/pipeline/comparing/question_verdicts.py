@@ -1,4 +1,4 @@
-"""The questions about captions that a run judged, as people are asked them."""
+"""The judged questions of a run about captions, in the form shown to people."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from caliper.pipeline.ledger.run_ledger import RunLedger
 
 @dataclass(frozen=True, slots=True)
 class QuestionVerdicts:
-    """A question with its scored verdicts, one per repeat, and the words of its possible scores,
+    """A question with its scored verdicts, one per repeat, and the words for its possible scores,
     lowest first.
     """
 
@@ -56,10 +56,10 @@ async def judged_questions(run: RunLedger) -> dict[str, QuestionVerdicts]:
 
 
 def sampled_coverages(run: RunLedger) -> Mapping[str, Coverage]:
-    """How much of each benchmark is judged: all of it, or a random share.
+    """The judged part of each benchmark: all of it, or a random share.
 
-    Raises NotReady for an incomplete run, and for one that was judged until a comparison was sure:
-    its verdicts lean towards the finding.
+    Raises NotReady for an incomplete run, and for one judged until a comparison was sure: its
+    verdicts are biased towards the finding.
     """
     state, coverages = run_status(run.spec, run.summary, run.ledger)
     if run.spec.judging and any(one.undrawn for one in coverages.values()):

@@ -27,8 +27,8 @@ from caliper.pipeline.ledger.runs import StoredRun
 
 @dataclass(frozen=True, slots=True)
 class CheckTrial:
-    """What came of a check of the policy for one figure, with its margin in the figure's unit;
-    without `redraws`, `reason` says why it could not be tried.
+    """The trial of a policy's check on one figure, with its margin in the figure's unit; without
+    `redraws`, `reason` says why it could not be tried.
     """
 
     check: Check
@@ -53,16 +53,16 @@ async def try_policy(
     totals = await tallies(first.spec, first.plan, first.ledger)
     trials = []
     for check in policy.checks:
-        found = _matching(check, first.spec, totals, units)
-        if not found:
+        matches = _matching(check, first.spec, totals, units)
+        if not matches:
             trials.append(CheckTrial(check, check.figure, reason="no such mean, precision or F1"))
-        for stop, margin in found:
+        for stop, margin in matches:
             if not margin:
                 reason = "no drop is allowed, so there is no margin to try"
                 trials.append(CheckTrial(check, stop.name, reason=reason))
                 continue
-            drawn = await asyncio.to_thread(redraw, units, stop, verdicts, policy.level, redraws)
-            trials.append(CheckTrial(check, stop.name, margin, drawn))
+            redrawn = await asyncio.to_thread(redraw, units, stop, verdicts, policy.level, redraws)
+            trials.append(CheckTrial(check, stop.name, margin, redrawn))
     return trials
 
 
@@ -76,7 +76,7 @@ def _refuse(first: RunSpec, second: RunSpec) -> None:
     for part in first.benchmarks:
         if part.captions is None:
             raise InvalidInput(
-                f"a model wrote the captions of {part.name} anew in each run: supply them",
+                f"a model wrote captions of {part.name} in each run: supply the same to both",
                 field="runs",
             )
 
@@ -116,15 +116,15 @@ def _matching(
         return []
     tally, sizes = totals[check.benchmark], Counter(unit.stratum for unit in units)
     layout = benchmark(check.benchmark).report(tally, spec.benchmark(check.benchmark).settings)
-    found = []
+    matches = []
     for figure in layout.figures:
         name, measure = ".".join(figure.path), MEASURES.get(figure.path[-1])
         weights = stratum_weights(check.benchmark, figure, sizes, layout, tally)
         is_known = bool(weights) and sizes.keys() >= weights.keys()
         if measure is not None and is_known and fnmatchcase(name, check.figure):
             margin = _margin(check, figure, tally)
-            found.append((StopCheck(name, weights, measure, margin / figure.scale), margin))
-    return found
+            matches.append((StopCheck(name, weights, measure, margin / figure.scale), margin))
+    return matches
 
 
 def _margin(check: Check, figure: Figure, tally: Tally) -> float:

@@ -27,14 +27,14 @@ from caliper.pipeline.comparing.setups import (
 from caliper.pipeline.ledger.runs import StoredRun
 
 _OF_CAPTIONS = ("prompt", "caption_tokens", "frames", "images", f"qa_data.{NAME}")
-"""What belongs to the captions and to the questions about the pictures, not to the judge."""
+"""Settings of the captions and of the questions about the pictures, not of the judge."""
 
 
 async def read_scenes(
     runs: Sequence[StoredRun], *, partial: bool = False, ports: MatchingPorts | None = None
 ) -> SceneSet:
-    """The outcomes of runs, in their order, over the pictures that all have scores of. Captions are
-    matched again if there are `ports`.
+    """The outcomes of runs, in their order, over the pictures for which all have scores. Captions
+    are matched again if there are `ports`.
 
     Raises InvalidInput for no run, a run without CompreCap, runs over other data or without a
     common picture, two runs of one setup with the same label, and when something of a run is lost;
@@ -74,7 +74,7 @@ async def _read(stored: StoredRun, ports: MatchingPorts | None, *, partial: bool
                 continue
             outcomes = run.ledger.outcomes(item)
             if not outcomes:
-                # Of a run that is judged in part, whole pictures are not drawn.
+                # Not drawn: the run is judged in part.
                 continue
             if item.source is Source.MEDIA:
                 answers.append((item, outcomes))
@@ -85,7 +85,7 @@ async def _read(stored: StoredRun, ports: MatchingPorts | None, *, partial: bool
                 scene = replace(scene, scenes=await matcher.scenes(item, text))
             scenes.append(scene)
     if not scenes:
-        raise InvalidInput(f"{run_name(run.spec)} has no picture that was judged", field="RUN")
+        raise InvalidInput(f"{run_name(run.spec)} has no judged picture", field="RUN")
     judge = part.models.get("judge")
     ruled = ports is not None and judge is not None and judge.matches(ports.rules)
     tagger = part.models["tagger"].label if "tagger" in part.models else ""

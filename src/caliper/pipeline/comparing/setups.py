@@ -21,7 +21,7 @@ from caliper.pipeline.ledger.run_ledger import RunLedger
 from caliper.pipeline.ledger.runs import StoredRun
 
 Setup = tuple[str, ...]
-"""What differs in a setup from that of the first run, which has ()."""
+"""The differences of a setup from the first run's, which has ()."""
 
 
 def runs_by_setup(
@@ -29,8 +29,8 @@ def runs_by_setup(
 ) -> dict[Setup, list[StoredRun]]:
     """Runs of the benchmark `name` by setup.
 
-    `ignored` are names of what belongs to the captions. Raises InvalidInput for no run, and for a
-    run without the benchmark.
+    `ignored` names settings of the captions. Raises InvalidInput for no run, and for a run without
+    the benchmark.
     """
     if not runs:
         raise InvalidInput("expected one or more runs", field="RUN")
@@ -44,7 +44,7 @@ def runs_by_setup(
 def _distinctions(
     first: RunSpec, other: RunSpec, name: str, ignored: Collection[str]
 ) -> tuple[Distinction, ...]:
-    """What differs between the setups of two runs, apart from their captions."""
+    """The differences between the setups of two runs, apart from their captions."""
     reports = [empty_report(_part_of(spec, name)) for spec in (first, other)]
     return tuple(
         each for each in incomparable(setup_differences(*reports)) if each.name not in ignored
@@ -59,30 +59,32 @@ def _part_of(spec: RunSpec, name: str) -> RunSpec:
 
 
 def refuse_other_data(specs: Sequence[RunSpec], name: str) -> None:
-    """Raise InvalidInput for runs over other data, or with other questions about the media."""
-    asked: RunSpec | None = None
+    """Raise InvalidInput for runs with different data, or different questions about the media."""
+    with_questions: RunSpec | None = None
     for spec in specs:
         part = spec.benchmark(name)
         if part.data != specs[0].benchmark(name).data:
             both = f"{run_name(specs[0])} and {run_name(spec)}"
             raise InvalidInput(
-                f"{both} are over other data of {benchmark(name).title}", field="RUN"
+                f"{both} have different data of {benchmark(name).title}", field="RUN"
             )
         if part.qa_data is None:
             continue
-        asked = asked or spec
-        if part.qa_data != asked.benchmark(name).qa_data:
-            both = f"{run_name(asked)} and {run_name(spec)}"
-            raise InvalidInput(f"{both} have other questions about the media (--qa)", field="RUN")
+        with_questions = with_questions or spec
+        if part.qa_data != with_questions.benchmark(name).qa_data:
+            both = f"{run_name(with_questions)} and {run_name(spec)}"
+            raise InvalidInput(
+                f"{both} have different questions about the media (--qa)", field="RUN"
+            )
 
 
 def refuse_equal(
     specs: Sequence[RunSpec], key: Callable[[RunSpec], Hashable], what: Callable[[RunSpec], str]
 ) -> None:
     """Raise InvalidInput for two specs with the same `key`, which is described by `what`."""
-    seen: dict[Hashable, RunSpec] = {}
+    specs_by_key: dict[Hashable, RunSpec] = {}
     for spec in specs:
-        other = seen.setdefault(key(spec), spec)
+        other = specs_by_key.setdefault(key(spec), spec)
         if other is not spec:
             raise InvalidInput(
                 f"the runs {other.run_id} and {spec.run_id} have the same {what(spec)}: evaluate "
@@ -92,7 +94,7 @@ def refuse_equal(
 
 
 def run_name(spec: RunSpec) -> str:
-    """What errors call a run."""
+    """The name of a run in errors."""
     return f"run {spec.run_id} ({spec.name})"
 
 

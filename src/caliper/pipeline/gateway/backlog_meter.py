@@ -1,4 +1,4 @@
-"""Measures what waits for the workers, also if there are none."""
+"""Measures the jobs waiting for workers, also if there are none."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ class BacklogMeter:
         self._stream, self._clock, self._telemetry = stream, clock, telemetry
 
     async def run(self) -> None:
-        """Measure every 15 seconds, for ever, skipping while the stream is down."""
+        """Measure every 15 seconds, forever, skipping while the stream is down."""
         while True:
             for topic in JOB_TOPICS:
                 with suppress(StreamUnavailable):

@@ -63,7 +63,7 @@ async def find_letters(
                     break
     unknown = sorted(set(criteria.names) - {letter.name for letter in letters})
     if unknown:
-        raise InvalidInput(f"no dead letter {unknown[0]!r:.40}; `list` names those there are")
+        raise InvalidInput(f"no dead letter {unknown[0]!r:.40}; `list` names all")
     return [
         StoredLetter(letter, letter.name in replayed)
         for letter in letters
@@ -72,7 +72,7 @@ async def find_letters(
 
 
 async def replay(stream: JobStream, letters: Sequence[StoredLetter]) -> list[StoredLetter]:
-    """Publish the jobs of letters to the topics they came from. Returns the replayed letters.
+    """Publish the jobs of letters to their original topics. Returns the replayed letters.
 
     Letters that were replayed before are skipped. After a crash between publishing a job and
     marking its letter, the job is published again, which is harmless because of the ledger.
@@ -82,7 +82,9 @@ async def replay(stream: JobStream, letters: Sequence[StoredLetter]) -> list[Sto
     for entry in waiting:
         if entry.letter.job.topic not in JOB_TOPICS:
             origin = entry.letter.job.topic
-            raise InvalidInput(f"dead letter {entry.letter.name} is of {origin!r:.40}: no jobs")
+            raise InvalidInput(
+                f"dead letter {entry.letter.name} is not a job: topic {origin!r:.40}"
+            )
     for entry in waiting:
         await stream.publish(entry.letter.job)
         await stream.publish(mark(entry.letter))

@@ -20,11 +20,11 @@ _PACE = 60.0
 
 
 class LostStarts:
-    """Looks for them, each time among the newest runs and on one more page of older ones, and
+    """Finds lost starts, each time among the newest runs and on one more page of older ones, and
     publishes their plan-jobs.
 
-    A start is stored before its plan-job is published. A run that is to be planned while the topic
-    holds no plan-job would wait for ever.
+    A start is stored before its plan-job is published. A run that waits for its plan while the
+    topic holds no plan-job would wait forever.
     """
 
     def __init__(self, gateway: Gateway, stream: JobStream, codec: Codec, clock: Clock) -> None:
@@ -38,20 +38,20 @@ class LostStarts:
             try:
                 await self.resume()
             except CaliperError as error:
-                _LOG.info("no look for lost starts: %s", error)
+                _LOG.info("lost starts not checked: %s", error)
 
     async def resume(self) -> list[str]:
-        """Publish the plan-jobs of lost starts, and return their runs. A run that is planned
-        meanwhile is planned again, which changes nothing.
+        """Publish the plan-jobs of lost starts, and return their runs. Planning a run again that
+        was planned meanwhile changes nothing.
 
         Raises StoreUnavailable, StreamUnavailable, or what `Gateway.get` raises.
         """
         newest = await self._gateway.list()
-        found = newest.evaluations
+        evaluations = newest.evaluations
         if token := self._token or newest.next:
             older = await self._gateway.list(token=token)
-            found, self._token = found + older.evaluations, older.next
-        going = [each for each in found if each.state not in FINAL_STATES]
+            evaluations, self._token = evaluations + older.evaluations, older.next
+        going = [each for each in evaluations if each.state not in FINAL_STATES]
         waiting = [each.spec.run_id for each in going if await self._is_planning(each.spec.run_id)]
         if not waiting or (await self._stream.backlog(PLAN_JOBS, PLAN_JOBS)).waiting:
             return []
@@ -59,7 +59,7 @@ class LostStarts:
         for run in lost:
             with log_subject(run):
                 _LOG.warning(
-                    "run %s waits to be planned, and no plan-job is left: another is sent", run
+                    "run %s waits for its plan, but the plan-job is lost: sending another", run
                 )
             data = self._codec.write(PlanJob(run))
             await self._stream.publish(Message(PLAN_JOBS, f"{run}/plan", data))

@@ -1,13 +1,13 @@
 """Removes old runs from a store.
 
 A run is deleted in steps, so that an interrupted purge leaves it either whole or missing from all
-lists, and the next purge completes it:
+lists, and the next purge completes the deletion:
 
 1. its entries in `run-index/` and `client-keys/`,
 2. the replies that no other run uses: its plan, which leads to them, is still there,
 3. `spec.json`, then the rest of `runs/<id>/`, and last `cancelled.json`, which every run has.
 
-Datasets, media, uploaded captions and the captioners' replies stay: other runs may use them.
+Datasets, media, uploaded captions and captioners' replies stay: other runs may use them.
 """
 
 from __future__ import annotations
@@ -51,7 +51,7 @@ from caliper.pipeline.store.runs import (
 from caliper.ports.storage import DeletableStore, ObjectStore
 
 _GRACE = timedelta(hours=1)
-"""A run that ended within this time stays: the aggregator may still write about it."""
+"""Runs that ended within this time stay: the aggregator may still write about them."""
 _CONCURRENCY = 32
 _SPEC_STEP = 2
 _INDEX, _CLIENT_KEYS = "run-index/", "client-keys/"
@@ -63,7 +63,7 @@ _Result = TypeVar("_Result")
 class Retention:
     """The runs to keep: the `newest` by their end, and those that ended within `age`.
 
-    None: neither keeps a run.
+    None disables a criterion.
     """
 
     newest: int | None = None
@@ -91,7 +91,7 @@ class OldRun:
 
 
 @dataclass(frozen=True, slots=True)
-class OtherRuns:
+class RetainedRuns:
     """The runs that stay, and the names of their jobs that reuse replies."""
 
     runs: set[str]
@@ -101,9 +101,9 @@ class OtherRuns:
 async def old_runs(
     store: DeletableStore, retention: Retention, now: datetime
 ) -> AsyncIterator[OldRun]:
-    """The runs that go, oldest first, with their objects: these are read when a run's turn comes.
+    """The runs to delete, oldest first, with their objects, which are read when a run's turn comes.
 
-    A run that is not over, or whose record cannot be read, stays. Raises StoreUnavailable.
+    A run that is not over, or whose record is unreadable, stays. Raises StoreUnavailable.
     """
     entries = await _entries(store)
     stored = await _stored_runs(store)
@@ -118,7 +118,7 @@ async def old_runs(
     candidates = ended[: max(0, len(ended) - (retention.newest or 0))]
     latest = now - max(retention.age or _GRACE, _GRACE)
     old += [each for when, each in candidates if when <= latest]
-    others = OtherRuns(stored.keys() - {each.run for each in old}, set())
+    others = RetainedRuns(stored.keys() - {each.run for each in old}, set())
     for run in others.runs:
         others.reused_jobs.update(await reused_jobs(run_store(store, run)))
     for each in old:
@@ -126,7 +126,9 @@ async def old_runs(
 
 
 async def delete_run(store: DeletableStore, old: OldRun) -> bool:
-    """Delete a run, unless it was started again meanwhile; say whether. Raises StoreUnavailable."""
+    """Delete a run unless it was started again meanwhile; return whether. Raises
+    StoreUnavailable.
+    """
     for number, step in enumerate(old.steps):
         # It may be started at any time, until its spec is gone.
         if number <= _SPEC_STEP and not await _is_unchanged(store, old):
@@ -136,7 +138,7 @@ async def delete_run(store: DeletableStore, old: OldRun) -> bool:
 
 
 async def _is_unchanged(store: DeletableStore, old: OldRun) -> bool:
-    """Whether a run is over as it was, or the rest of one still without a spec."""
+    """Whether a run is over as before, or the rest of one is still without a spec."""
     if old.spec is None:
         return await store.version(f"runs/{old.run}/{SPEC}") is None
     current = await _ended_run(store, old.run)
@@ -146,7 +148,7 @@ async def _is_unchanged(store: DeletableStore, old: OldRun) -> bool:
 async def _concurrently(
     call: Callable[[_Argument], Awaitable[_Result]], arguments: Iterable[_Argument]
 ) -> AsyncIterator[_Result]:
-    """The results of calls, of which a bounded number runs at a time."""
+    """The results of calls, a bounded number of which run at a time."""
     rest = iter(arguments)
     while some := list(islice(rest, _CONCURRENCY)):
         for result in await asyncio.gather(*map(call, some)):
@@ -165,7 +167,7 @@ async def _entries(store: DeletableStore) -> dict[str, list[str]]:
 
 
 async def _stored_runs(store: DeletableStore) -> dict[str, set[str]]:
-    """The runs in the store, with which of the two marks they have."""
+    """The runs in the store, each with those of the two marks that it has."""
     stored: dict[str, set[str]] = {}
     async for key in store.list("runs/"):
         run, _, name = key.removeprefix("runs/").partition("/")
@@ -175,7 +177,7 @@ async def _stored_runs(store: DeletableStore) -> dict[str, set[str]]:
 
 
 async def _ended_run(store: DeletableStore, run: str) -> OldRun | None:
-    """A run that is over; None if it is not, or if its record does not say so."""
+    """A run that is over; None if it is not, or its record is unreadable."""
     own = run_store(store, run)
     try:
         spec = await read_spec(store, run)
@@ -193,14 +195,14 @@ async def _ended_run(store: DeletableStore, run: str) -> OldRun | None:
 
 
 async def _with_objects(
-    store: DeletableStore, old: OldRun, entries: Sequence[str], others: OtherRuns
+    store: DeletableStore, old: OldRun, entries: Sequence[str], others: RetainedRuns
 ) -> OldRun:
     first, last = f"runs/{old.run}/{SPEC}", f"runs/{old.run}/{CANCELLED}"
     rest = [key async for key in store.list(f"runs/{old.run}/") if key not in (first, last)]
     texts_of = partial(stored_texts, store)
     replies = await own_replies(store, texts_of, old.spec, others) if old.spec else ()
     lead = tuple(entries)
-    # Backwards: of numbered objects, the first ones are left.
+    # Backwards: an interrupted step leaves the first of the numbered objects.
     # The spec has the place `_SPEC_STEP`.
     steps = (lead, tuple(replies), (first,) if old.spec else (), tuple(reversed(rest)), (last,))
     size = 0
@@ -211,13 +213,13 @@ async def _with_objects(
 
 
 async def own_replies(
-    store: ObjectStore, texts_of: TextsOf, spec: RunSpec, others: OtherRuns
+    store: ObjectStore, texts_of: TextsOf, spec: RunSpec, others: RetainedRuns
 ) -> Sequence[str]:
-    """The objects with replies for a run that no run that stays asked for or uses.
+    """The objects with replies for a run that no retained run asked for or uses.
 
-    Empty if plan or captions cannot be read. Raises StoreUnavailable.
+    Empty if plan or captions are unreadable. Raises StoreUnavailable.
     """
-    own, found = run_store(store, spec.run_id), list[str]()
+    own, keys = run_store(store, spec.run_id), list[str]()
 
     async def askers(job: ExamineJob) -> tuple[str, Collection[str]]:
         key, salt = key_of_job(spec, job)
@@ -234,14 +236,14 @@ async def own_replies(
             async for key, runs in _concurrently(askers, unused):
                 # Earlier commits did not record who asked.
                 if runs and "" not in runs and others.runs.isdisjoint(runs):
-                    found.append(object_key(key))
+                    keys.append(object_key(key))
     except InvalidInput:
         return ()
-    return tuple(dict.fromkeys(found))
+    return tuple(dict.fromkeys(keys))
 
 
 def _job(run: str, texts: Mapping[str, Mapping[str, str]], items: tuple[Item, ...]) -> ExamineJob:
-    """The job that examined these items, as far as its key depends on it."""
+    """The job that examined these items, with the fields on which its key depends."""
     first = items[0]
     text = texts[first.benchmark].get(first.sample) if first.source is Source.CAPTION else None
     caption = None if text is None else Caption(first.sample, text)

@@ -12,7 +12,7 @@ from caliper.ports.clock import Clock
 from caliper.ports.stages import ScoreBoard, Scores
 
 _RETRY_PAUSE = 1.0
-"""Seconds until a board that failed, or that ended its stream, is watched again."""
+"""Seconds before watching a board again that failed or ended its stream."""
 
 
 class Relay:
@@ -55,8 +55,8 @@ def _transient(error: Exception) -> bool:
 
 
 @dataclass(slots=True)
-class _Shared:
-    """A relay, its task, and how many watch by it."""
+class _SharedRelay:
+    """A relay, its task, and the number of its watchers."""
 
     relay: Relay
     task: asyncio.Task[None]
@@ -64,13 +64,11 @@ class _Shared:
 
 
 class Relays:
-    """Relays by run and interval, each shared by all who watch the run: the board has one watch
-    for them.
-    """
+    """Relays by run and interval, each shared by all watchers of the run: the board sees one."""
 
     def __init__(self, board: ScoreBoard, clock: Clock) -> None:
         self._board, self._clock = board, clock
-        self._shared: dict[tuple[str, float], _Shared] = {}
+        self._shared: dict[tuple[str, float], _SharedRelay] = {}
 
     @asynccontextmanager
     async def follow(
@@ -79,11 +77,11 @@ class Relays:
         """A relay that follows a run while the context lasts. A new one starts with `latest`."""
         key = run, interval
         shared = self._shared.get(key)
-        # One that has failed is left to those who watch by it.
+        # A failed relay is left to its present watchers.
         if shared is None or shared.task.done():
             relay = Relay(self._board, self._clock, latest)
             task = asyncio.create_task(relay.follow(run, interval))
-            shared = self._shared[key] = _Shared(relay, task)
+            shared = self._shared[key] = _SharedRelay(relay, task)
         shared.watchers += 1
         try:
             yield shared.relay

@@ -1,4 +1,4 @@
-"""What a request for an evaluation names: datasets, and the suite whose owners it is for."""
+"""Resolves the names in a request for an evaluation: datasets, and the suite it is for."""
 
 from __future__ import annotations
 
@@ -22,21 +22,21 @@ async def by_digest(
     parts = []
     for place, part in enumerate(request.benchmarks):
         try:
-            found: dict[str, Any] = {
+            digests: dict[str, Any] = {
                 field: await dataset_digest(store, text, field, ownership)
                 for field in ("data", "qa_data", "qa_replies")
                 if (text := getattr(part, field)) is not None
             }
         except InvalidInput as error:
             raise within(f"benchmarks[{place}]", error) from error
-        parts.append(replace(part, **found))
+        parts.append(replace(part, **digests))
     return replace(request, benchmarks=tuple(parts))
 
 
 async def owners_of_suite(store: ObjectStore, suite: str, ownership: Ownership) -> Sequence[Owner]:
-    """The owners of the suite that a request is for; none without one that the caller may see.
+    """The owners of the suite that a request is for; none without a suite that the caller may see.
 
-    Raises InvalidInput for what names no suite, StoreUnavailable.
+    Raises InvalidInput for a text that cannot name a suite, StoreUnavailable.
     """
     if not suite:
         return ()

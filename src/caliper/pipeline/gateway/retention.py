@@ -16,8 +16,8 @@ _DAY = 86_400.0
 
 
 async def purge_daily(store: DeletableStore, days: int, clock: Clock) -> None:
-    """Remove runs that ended more than so many days ago, now and once a day, for ever. What an
-    error leaves, the next day removes.
+    """Remove runs that ended more than `days` ago, now and once a day, forever. Runs that an error
+    leaves are removed the next day.
     """
     retention = Retention(age=timedelta(days=days))
     while True:

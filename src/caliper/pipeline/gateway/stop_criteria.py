@@ -1,4 +1,4 @@
-"""Checks what is to end a run once its answer is sure, before the run is started."""
+"""Checks the criterion that ends a run once its answer is sure, before the run starts."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ _MOST_LEVEL = 0.5
 async def check_baseline(
     criterion: StopCriterion, spec: RunSpec, store: ObjectStore, ownership: Ownership
 ) -> None:
-    """Check the runs with which a run of this spec is to be compared.
+    """Check the runs with which a run of this spec would be compared.
 
     Raises InvalidInput for runs that the caller cannot see, NotReady if the baseline was not judged
     in full, NotComparable, StoreUnavailable.
@@ -31,13 +31,13 @@ async def check_baseline(
 
     async def ended(run: str, field: str, *states: RunState) -> RunSpec:
         exists = is_run_id(run) and await ownership.permits_run(store, run)
-        found = await read_spec(store, run) if exists else None
-        if found is None:
+        spec = await read_spec(store, run) if exists else None
+        if spec is None:
             raise InvalidInput(f"no run {run!r:.40}", field=field)
-        state = (await read_record(run_store(store, run), found)).status().state
+        state = (await read_record(run_store(store, run), spec)).status().state
         if state not in states:
             raise NotReady(f"{field}: run {run} is {state}, not {states[0]}")
-        return found
+        return spec
 
     check_alike(await ended(criterion.base, "judging.base", RunState.COMPLETE), spec)
     if criterion.repeats:
@@ -50,13 +50,13 @@ def check_alike(base: RunSpec, spec: RunSpec) -> None:
 
 
 def check_policy(policy: Policy) -> None:
-    """Raise InvalidInput for a policy that is none."""
+    """Raise InvalidInput for an invalid policy."""
     drops = {
         drop for each in policy.checks for drop in (each.max_drop, each.max_relative_drop) if drop
     }
     rules = {
         "it has no checks": not policy.checks,
-        "a drop is no number of at least 0": not all(map(_is_amount, drops)),
+        "a drop is not a number of at least 0": not all(map(_is_amount, drops)),
         "its level is not between 0 and 0.5": not 0 < policy.level < _MOST_LEVEL,
         "its coverage is not from 0 to 1": not 0 <= policy.min_coverage <= 1,
     }
@@ -73,13 +73,13 @@ def check_criterion(request: EvaluationRequest, criterion: StopCriterion) -> Non
     whole = [each.name for each in request.benchmarks if not benchmark(each.name).is_divisible]
     rules = {
         "it needs a policy or a margin": criterion.policy is None and criterion.margin is None,
-        "its margin is no number of at least 0": not _is_amount(criterion.margin or 0.0),
+        "its margin is not a number of at least 0": not _is_amount(criterion.margin or 0.0),
         "its level is not between 0 and 0.5": not all(
             0 < level < _MOST_LEVEL
             for level in (criterion.level, criterion.alarm_level)
             if level is not None
         ),
-        "not with a cap on calls, which cuts by another order": request.terms.calls is not None,
+        "not with a cap on calls, which cuts in another order": request.terms.calls is not None,
         "not with a share to be judged": request.judge_share is not None,
         f"not with {', '.join(whole)}, whose questions are judged together": bool(whole),
     }

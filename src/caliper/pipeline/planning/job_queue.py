@@ -1,4 +1,4 @@
-"""The queue of a start: its jobs as messages, in the store, in the order in which they go out.
+"""The queue of a start: its jobs as messages in the store, in the order of publication.
 
 runs/<id>/queue/<start>/<number>.gz    a line of JSON about each job, then all their values
 """

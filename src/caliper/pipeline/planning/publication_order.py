@@ -1,7 +1,7 @@
 """The order in which the jobs of a run are published: a seeded shuffle of its plan.
 
-A plan goes task by task and domain by domain, so a run that followed it would show, until its
-end, figures over some of them. Shuffled, what has been judged so far is a sample of the whole.
+A plan is ordered by task and domain, so in its order a running evaluation would show figures of
+some of them only. Shuffled, the verdicts so far are a sample of the whole.
 """
 
 from __future__ import annotations
@@ -18,15 +18,15 @@ from caliper.pipeline.store.plan import read_shard, seeded_rank
 from caliper.ports.storage import ObjectStore
 
 Shares = tuple[float, float]
-"""From one share of a window up to another."""
+"""The start and end of a part of a window, as shares of it."""
 
 WINDOW = 24
 """The most shards that are shuffled together: at most 70 MB, and enough for the three benchmarks
 of one run.
 """
 ROUNDS = (0, 1 / 32, 1 / 16, 1 / 8, 1 / 4, 1 / 2, 1)
-"""Where the rounds over the windows of a larger plan end, as shares of each window. Windows differ,
-so a run would not stand for the whole if one were published after the other.
+"""The ends of the rounds over the windows of a larger plan, as shares of each window. Windows
+differ, so a run would not represent the whole if they were published one after the other.
 """
 
 
@@ -39,12 +39,12 @@ async def read_shuffled(
     """
     for window, shares in portions(summary.shards, seed):
         items = [item for each in window for item in await read_shard(store, summary, each)]
-        # Of a large plan it takes long enough for others to be kept waiting.
+        # In a thread: a large plan would keep other tasks waiting.
         yield await asyncio.to_thread(shuffle, items, seed, shares)
 
 
 def portions(shards: int, seed: int) -> Iterator[tuple[range, Shares]]:
-    """Windows of the plan, and which shares of them to publish, in order.
+    """Windows of the plan, and the shares of them to publish, in order.
 
     The shards of a window are evenly spaced over the plan.
     """
@@ -56,7 +56,7 @@ def portions(shards: int, seed: int) -> Iterator[tuple[range, Shares]]:
 
 
 def shuffle(items: Sequence[Item], seed: int, shares: Shares = (0, 1)) -> list[Item]:
-    """A share of the items, in a seeded order that every task or domain is spread over evenly.
+    """A share of the items, in a seeded order over which every task and domain is spread evenly.
 
     Items of one medium stay together, so that it is decoded once, and so do those of one sample,
     which are one job.

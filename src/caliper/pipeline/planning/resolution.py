@@ -53,9 +53,9 @@ class BenchmarkRequest:
 
 @dataclass(frozen=True, slots=True)
 class EvaluationRequest:
-    """A request for an evaluation, for the owners of `suite` if that is not empty. The caller chose
-    `client_key`, empty for none. `terms` apply to this start only. `judging` ends the run once the
-    answer is sure, None asks everything.
+    """A request for an evaluation, for the owners of `suite` if that is not empty. The caller
+    chooses `client_key`, empty for none. `terms` apply to this start only. `judging` ends the run
+    once the answer is sure; None asks everything.
     """
 
     name: str
@@ -182,7 +182,7 @@ async def _resolve(
         raise InvalidInput("expected captions, or a captioner", field="captions")
     await _check_media(part, needs_data=definition.qa_data is not None, supplies=supplies)
     if part.preparation is not None and part.captioner is None:
-        raise InvalidInput("only a captioner is shown media", field="preparation")
+        raise InvalidInput("only captioners see media", field="preparation")
     if part.prompt and part.prompt not in definition.caption_prompts:
         unknown = UnknownName(
             f"caption prompt of {part.name}", part.prompt, definition.caption_prompts
@@ -215,17 +215,17 @@ def _check_draw(part: BenchmarkSpec) -> None:
     """Raise InvalidInput for a benchmark that cannot be judged in part."""
     captioner = part.models.get("captioner")
     if part.captions is None and captioner is not None and not captioner.revision:
-        message = "what is drawn depends on the checkpoint: its captioner needs a revision"
+        message = "draws depend on the checkpoint, so its captioner needs a revision"
         raise InvalidInput(message, field="captioner")
     if "media" in part.models:
-        message = "questions from the media are asked in full: not with a judge share"
+        message = "not with questions from the media, which are asked in full"
         raise InvalidInput(message, field="media")
 
 
 async def _check_media(part: BenchmarkRequest, *, needs_data: bool, supplies: Supplies) -> None:
-    """Raise InvalidInput for media questions that could not be asked or answered."""
+    """Raise InvalidInput for media questions that cannot be asked or answered."""
     if part.media and part.captioner is None:
-        message = "the model that captions is asked from the media: give it as captioner too"
+        message = "the model asked from the media must also be the captioner"
         raise InvalidInput(message, field="media")
     if part.media and part.qa_replies is not None:
         raise InvalidInput("give one of media and qa_replies", field="media")
@@ -234,7 +234,7 @@ async def _check_media(part: BenchmarkRequest, *, needs_data: bool, supplies: Su
             raise InvalidInput("no such recorded replies in the store", field="qa_replies")
     elif not part.media:
         if part.qa_data is not None:
-            raise InvalidInput("nobody is asked: give media, or qa_replies", field="qa_data")
+            raise InvalidInput("no model to ask: give media, or qa_replies", field="qa_data")
         return
     if (part.qa_data is not None) != needs_data:
         problem = "needs the dataset in question form" if needs_data else "asks its own questions"

@@ -1,10 +1,10 @@
-"""What a suite spends in each month, and the order of its comparisons.
+"""The monthly spending of a suite, and the order of its comparisons.
 
-suites/<name>/spending/<YYYY-MM>.json       what each checkpoint cost, and what its claim reserves
+suites/<name>/spending/<YYYY-MM>.json       each checkpoint's cost, and its claim's reservation
 suites/<name>/comparisons/<version>.json    the revisions that were compared, in order
 
-An evaluation reserves its estimate before it begins, and counts in the month in which it did. Of
-one that was killed the estimate counts, since nobody knows what it cost.
+An evaluation reserves its estimate before it begins, and counts in the month in which it began. A
+killed one counts with its estimate, since its cost is unknown.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ from caliper.ports.storage import ObjectStore
 
 _KINDS = ("calls", "tokens", "money")
 _RECENT = 5
-"""How many of the last checkpoints an estimate is the mean of."""
+"""An estimate is the mean of this many last checkpoints."""
 
 
 def expected_spending(entries: Sequence[CheckpointEntry]) -> Spending:
@@ -38,7 +38,7 @@ def expected_spending(entries: Sequence[CheckpointEntry]) -> Spending:
 
 @dataclass(frozen=True, slots=True)
 class AccountTotals:
-    """What a suite spent in a month, what is reserved, and for how many checkpoints."""
+    """The amounts a suite spent and reserved in a month, and for how many checkpoints."""
 
     month: str
     spent: Spending
@@ -47,13 +47,13 @@ class AccountTotals:
 
     @property
     def used(self) -> Spending:
-        """What is spent or reserved."""
+        """The amounts spent or reserved."""
         return self.spent + self.reserved
 
 
 @dataclass(frozen=True, slots=True)
 class MonthlyAccount:
-    """What a suite spent in a month, by checkpoint; `reserved` is for evaluations that run."""
+    """A suite's spending in a month, by checkpoint; `reserved` is for running evaluations."""
 
     month: str
     spent: Mapping[str, Spending]
@@ -66,17 +66,17 @@ class MonthlyAccount:
         return AccountTotals(self.month, spent, reserved, len(self.spent))
 
     def refusal(self, limits: Mapping[str, float], estimate: Spending) -> str:
-        """Why one more checkpoint has to wait; empty if it has not."""
+        """Why one more checkpoint has to wait; empty if it need not."""
         used = self.totals.used
         for kind, limit in limits.items():
             so_far = getattr(used, kind)
             if so_far < limit and so_far + getattr(estimate, kind) <= limit:
                 continue
-            told = f"budget of {self.month}: {describe_spending(kind, so_far, limit)} used"
+            reason = f"budget of {self.month}: {describe_spending(kind, so_far, limit)} used"
             if so_far < limit:
                 about = describe_cost(estimate.to_json(), [kind])
-                told += f", and a checkpoint takes about {about}"
-            return f"{told}; goes on {self._end}"
+                reason += f", and a checkpoint takes about {about}"
+            return f"{reason}; goes on {self._end}"
         return ""
 
     @property
@@ -86,7 +86,7 @@ class MonthlyAccount:
 
     @classmethod
     def from_json(cls, month: str, fields: Mapping[str, Any]) -> MonthlyAccount:
-        """The account in a month's object. Of a damaged one, nothing is known any more."""
+        """The account in a month's object; empty for a damaged one."""
         try:
             columns = (
                 {key: Spending.from_json(one) for key, one in dict(fields.get(name, {})).items()}
@@ -118,7 +118,7 @@ class SuiteAccounts:
         self, entry: CheckpointEntry, limits: Mapping[str, float], estimate: Spending
     ) -> tuple[str, str]:
         """Reserve the estimate for an evaluation. Returns the month that it counts in, and why it
-        has to wait, if it has.
+        has to wait, if it must.
         """
         month, refusals = f"{self._clock.now():%Y-%m}", list[str]()
 
@@ -127,36 +127,34 @@ class SuiteAccounts:
             refusals[:] = [account.refusal(limits, estimate)]
             if refusals[0]:
                 return fields
-            # Of an attempt that was killed, the estimate stays.
+            # The estimate of a killed attempt stays.
             before = [key for key in account.reserved if key.rpartition("/")[0] == _name(entry)]
             killed = sum((account.reserved[key] for key in before), Spending())
-            kept = {key: one for key, one in account.reserved.items() if key not in before}
-            return _posted(account, entry, killed, {**kept, _claim(entry): estimate})
+            others = {key: one for key, one in account.reserved.items() if key not in before}
+            return _posted(account, entry, killed, {**others, _claim(entry): estimate})
 
         await change_json(self._store, self._key(month), reserve)
         return month, refusals[0]
 
     async def end(self, entry: CheckpointEntry, month: str, cost: Spending) -> None:
-        """Put what an evaluation cost in the place of its estimate."""
+        """Replace an evaluation's estimate by its cost."""
 
         def settle(fields: Fields) -> Fields:
             account = MonthlyAccount.from_json(month, fields)
-            kept = dict(account.reserved)
+            reserved = dict(account.reserved)
             # Another loop may have claimed it meanwhile, and paid this one's estimate.
-            if kept.pop(_claim(entry), None) is None:
+            if reserved.pop(_claim(entry), None) is None:
                 return fields
-            return _posted(account, entry, cost, kept)
+            return _posted(account, entry, cost, reserved)
 
         await change_json(self._store, self._key(month), settle)
 
     async def comparison_number(self, version: str, revision: str) -> int:
-        """The place of a checkpoint, from 1, among those that were compared in a version, which it
-        keeps.
-        """
+        """The lasting place of a checkpoint, from 1, among those compared in a version."""
 
         def enter(fields: Fields) -> Fields:
-            known = list(fields.get("order", ()))
-            return fields if revision in known else {"order": [*known, revision]}
+            order = list(fields.get("order", ()))
+            return fields if revision in order else {"order": [*order, revision]}
 
         key = f"{self._prefix}comparisons/{version}.json"
         fields = await change_json(self._store, key, enter)

@@ -1,4 +1,4 @@
-"""What people and programs do with suites and checkpoints, whoever evaluates them."""
+"""Use cases of suites and checkpoints for people and programs, whoever evaluates them."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from caliper.pipeline.suites.slots import SlotState, slot_states
 
 @dataclass(frozen=True, slots=True)
 class SuiteListing:
-    """Suites by name; `unreadable` says which others are damaged, and why."""
+    """Suites by name; `unreadable` lists the damaged ones, and why."""
 
     records: tuple[SuiteRecord, ...]
     unreadable: tuple[str, ...] = ()
@@ -27,7 +27,7 @@ class SuiteListing:
 
 @dataclass(frozen=True, slots=True)
 class EntryListing:
-    """Entries by suite and training step; `unreadable` says which others are damaged, and why."""
+    """Entries by suite and training step; `unreadable` lists the damaged ones, and why."""
 
     entries: tuple[CheckpointEntry, ...]
     unreadable: tuple[str, ...] = ()
@@ -86,12 +86,12 @@ class Administration:
         return EntryListing(tuple(each.entry for each in stored), unreadable)
 
     async def whole_entries(self, names: Sequence[str] = ()) -> EntryListing:
-        """All entries, with all of their figures even from an installation."""
+        """All entries, with all their figures even from an installation."""
         return await self.entries(names)
 
     async def find(self, checkpoint: str, names: Sequence[str] = ()) -> list[CheckpointEntry]:
-        """The entries of a checkpoint: its name, or the start of its revision. Raises InvalidInput
-        if that is not one checkpoint.
+        """The entries of a checkpoint, by its name or the start of its revision. Raises
+        InvalidInput if several checkpoints match.
         """
         stored, _ = await self._stored(names)
         return [each.entry for each in find_entries(stored, checkpoint)]
@@ -99,19 +99,19 @@ class Administration:
     async def change_entries(
         self, checkpoint: str, names: Sequence[str], cause: EntryCause
     ) -> list[CheckpointEntry]:
-        """Retry or skip a checkpoint wherever that is possible. Raises NotReady if it is nowhere,
+        """Retry or skip a checkpoint wherever possible. Raises NotReady if it is possible nowhere,
         and what `find` raises.
         """
         stored, _ = await self._stored(names)
         entries = find_entries(stored, checkpoint)
-        found = [each for each in entries if each.entry.after(cause, "")]
-        if not found:
+        ready = [each for each in entries if each.entry.after(cause, "")]
+        if not ready:
             raise NotReady(f"{checkpoint}: it is {entries[0].entry.state} and cannot be {cause}")
         change = self._registry.change_entry
-        return [await change(each.key, cause, attempts=0, crashes=0) for each in found]
+        return [await change(each.key, cause, attempts=0, crashes=0) for each in ready]
 
     async def account(self, name: str) -> AccountTotals:
-        """What a suite spent in this month."""
+        """A suite's spending this month."""
         await self._registry.record(name)
         accounts = SuiteAccounts(self._registry.store, self._registry.clock, name)
         return (await accounts.present()).totals
@@ -121,16 +121,16 @@ class Administration:
         return await slot_states(self._registry.store)
 
     async def notice_ids(self, name: str) -> set[str]:
-        """The ids of what was told of a suite's checkpoints."""
+        """The ids of the notices about a suite's checkpoints."""
         await self._registry.record(name)
         return await self._notices.ids(name)
 
     async def notices(self, name: str, ids: Collection[str] | None = None) -> list[NoticeRecord]:
-        """What was told of a suite's checkpoints, by time: all, or what exists of these ids. That
-        of an installation comes with headlines only.
+        """The notices about a suite's checkpoints, by time: all, or those of these ids that exist.
+        An installation's have headlines only.
         """
-        known = await self.notice_ids(name)
-        return await self._notices.records(name, known if ids is None else known & {*ids})
+        every = await self.notice_ids(name)
+        return await self._notices.records(name, every if ids is None else every & {*ids})
 
     async def progress(self, name: str) -> list[EntryProgress]:
         """How far a suite's evaluations are."""

@@ -1,4 +1,4 @@
-"""What a loop has seen arrive and vanish, and what the registry knows of it."""
+"""Registers the checkpoints that a loop sees arrive and vanish."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ OnEntry = Callable[[CheckpointEntry, str, str], None]
 
 
 class ArrivalBook:
-    """Registers what `arrivals` returns: checkpoints that were not there at the call before, and
+    """Registers what `arrivals` returns: checkpoints that are new since the call before, and
     sources that are gone. `on_entry` takes an entry, what happened to it, and details.
     """
 
@@ -39,11 +39,11 @@ class ArrivalBook:
                 continue
             revision = arrival.revision
             self._arrived[revision] = arrival
-            # One that comes back may be gone for the registry.
+            # One that comes back may be gone in the registry.
             self._registered = {key for key in self._registered if key[2] != revision}
 
     async def register(self, suite: Suite) -> None:
-        """Register in a suite what arrived, and end what is open there and gone. Raises
+        """Register in a suite the checkpoints that arrived, and end open ones that are gone. Raises
         StoreUnavailable.
         """
         for checkpoint in self._arrived.values():
@@ -59,7 +59,7 @@ class ArrivalBook:
             await self._lose(suite)
 
     async def _lose(self, suite: Suite) -> None:
-        # Of all versions: what an earlier one left open moves to the present one.
+        # All versions: entries that an earlier one left open move to the present one.
         stored, _ = await self._registry.entries(suite.name)
         for each in stored:
             checkpoint = each.entry.checkpoint

@@ -1,7 +1,7 @@
 """Chooses the baseline of a checkpoint among the others of its suite.
 
-What comes before is a matter of the training step, not of arrival: a late checkpoint is compared
-with the one before it in training, and one that waits for it stays in its place.
+The order is that of training steps, not of arrival: a late checkpoint is compared with the one
+before it in training, and one that waits for it keeps its place.
 """
 
 from __future__ import annotations
@@ -17,8 +17,8 @@ from caliper.core.suites import Baseline, BaselineKind
 
 @dataclass(frozen=True, slots=True)
 class BaselineChoice:
-    """The baseline, None if there is none. `is_pending`: it is not known yet, because another
-    entry is still open. `missing` says why there is none although the rule names one.
+    """The baseline, None if there is none. `is_pending`: it is unknown yet, because another entry
+    is still open. `missing` says why there is none although the rule names one.
     """
 
     entry: CheckpointEntry | None = None
@@ -46,12 +46,12 @@ def choose_baseline(
 def _pinned(
     name: str, entry: CheckpointEntry, entries: Sequence[CheckpointEntry]
 ) -> BaselineChoice:
-    found = [each for each in entries if each.checkpoint.revision.startswith(name)]
-    if any(each.checkpoint == entry.checkpoint for each in found):
+    matches = [each for each in entries if each.checkpoint.revision.startswith(name)]
+    if any(each.checkpoint == entry.checkpoint for each in matches):
         return BaselineChoice()
-    if len(found) != 1:
-        return BaselineChoice(missing=f"{len(found)} checkpoints have the pinned revision {name}")
-    (pinned,) = found
+    if len(matches) != 1:
+        return BaselineChoice(missing=f"{len(matches)} checkpoints have the pinned revision {name}")
+    (pinned,) = matches
     if pinned.is_open:
         return BaselineChoice(is_pending=True)
     if not pinned.is_complete:

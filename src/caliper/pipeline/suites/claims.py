@@ -1,4 +1,4 @@
-"""A claim: an entry that a loop holds the lease of, and what its evaluation tells meanwhile."""
+"""A claim: an entry whose lease a loop holds, with the progress of its evaluation."""
 
 from __future__ import annotations
 
@@ -13,8 +13,8 @@ _TRIES = 100
 
 
 class EntryClaim:
-    """An entry that was claimed. What goes on is noted in its lease, which is renewed anyway, so
-    that others see that it is evaluated, and how far.
+    """A claimed entry. Progress is noted in its lease, which is renewed anyway, so that others see
+    that it is being evaluated, and how far.
     """
 
     def __init__(self, registry: SuiteRegistry, stored: StoredEntry, lease: Lease) -> None:
@@ -25,7 +25,7 @@ class EntryClaim:
 
     @property
     def entry(self) -> CheckpointEntry:
-        """The entry, as far as this process knows it."""
+        """The entry as this process knows it."""
         return self._stored.entry
 
     @property
@@ -34,36 +34,36 @@ class EntryClaim:
         return self._stored.key
 
     def _note(self) -> dict[str, Any]:
-        seen: dict[str, Any] = {"seen": self._registry.now()}
+        note: dict[str, Any] = {"seen": self._registry.now()}
         if self._progress is not None:
             done, whole, phase = self._progress
-            seen |= {"done": done, "whole": whole, **({"phase": phase} if phase else {})}
-        return seen
+            note |= {"done": done, "whole": whole, **({"phase": phase} if phase else {})}
+        return note
 
     def note_progress(self, done: int, whole: int, phase: str = "") -> None:
-        """So many of all questions have an outcome; or so many samples, in another phase."""
+        """Note how many of all questions, or in another phase samples, have an outcome."""
         self._progress = (done, whole, phase)
 
     async def note_server(self) -> None:
-        """The checkpoint's server is ready. Raises StoreUnavailable."""
+        """Note that the checkpoint's server is ready. Raises StoreUnavailable."""
         self.is_serving = True
         await self.move(EntryCause.SERVING)
 
     async def note_run(self, run: str) -> None:
-        """The run begins, in this directory or with this id. Raises StoreUnavailable."""
+        """Note that the run begins, in this directory or with this id. Raises StoreUnavailable."""
         self.is_serving = True
         await self.move(EntryCause.START, run=run)
 
     async def is_given_up(self) -> bool:
         """Whether somebody skipped the entry meanwhile. Raises DataLoss, StoreUnavailable."""
-        found = await self._registry.read(self._stored.key)
-        if found is None:
+        stored = await self._registry.read(self._stored.key)
+        if stored is None:
             return False
-        # After another loop took it over, it is not given up.
-        return found.entry.state is EntryState.SKIPPED or found.entry.round != self.entry.round
+        # An entry that another loop took over is not given up.
+        return stored.entry.state is EntryState.SKIPPED or stored.entry.round != self.entry.round
 
     async def move(self, cause: EntryCause, **fields: Any) -> CheckpointEntry | None:
-        """Change the entry; None if it is no longer that of this claim. Raises DataLoss,
+        """Change the entry; None if it no longer belongs to this claim. Raises DataLoss,
         StoreUnavailable.
         """
         for _ in range(_TRIES):
@@ -71,13 +71,13 @@ class EntryClaim:
             if moved is not None:
                 self._stored = moved
                 return moved.entry
-            found = await self._registry.read(self._stored.key)
-            if found is None or not self._is_own(found.entry):
+            stored = await self._registry.read(self._stored.key)
+            if stored is None or not self._is_own(stored.entry):
                 return None
             # It was delivered again meanwhile, with another tag.
-            self._stored = found
+            self._stored = stored
         return None
 
-    def _is_own(self, found: CheckpointEntry) -> bool:
-        is_claimed = found.state is EntryState.EVALUATING
-        return is_claimed and (found.round, found.claims) == (self.entry.round, self.entry.claims)
+    def _is_own(self, entry: CheckpointEntry) -> bool:
+        is_claimed = entry.state is EntryState.EVALUATING
+        return is_claimed and (entry.round, entry.claims) == (self.entry.round, self.entry.claims)

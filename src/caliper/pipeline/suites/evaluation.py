@@ -1,4 +1,4 @@
-"""The evaluation of an entry: on the account of its suite, under watch, to a result."""
+"""The evaluation of an entry to a result, on its suite's account and under watch."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ from caliper.core.suites import Suite
 from caliper.pipeline.suites.accounts import SuiteAccounts, limits_of
 from caliper.pipeline.suites.baselines import BaselineChoice
 from caliper.pipeline.suites.claims import EntryClaim
-from caliper.pipeline.suites.vigil import EntrySkipped, SourceLost, Vigil
+from caliper.pipeline.suites.evaluation_watch import EntrySkipped, EvaluationWatch, SourceLost
 from caliper.ports.clock import Clock
 from caliper.ports.storage import ObjectStore
 
@@ -32,15 +32,15 @@ _GIVEN_UP = (EntryCause.LOSS, EntryCause.FAILURE, EntryCause.SKIP)
 
 @dataclass(frozen=True, slots=True)
 class EntryResult:
-    """What became of an entry: the cause of its next state, and the fields to set."""
+    """The result for an entry: the cause of its next state, and the fields to set."""
 
     cause: EntryCause
     fields: Mapping[str, Any] = field(default_factory=dict)
 
 
 class CheckpointEvaluator(Protocol):
-    """Evaluates a checkpoint and compares it with its baseline. `spent` is what the evaluation that
-    ended last has cost, however it ended.
+    """Evaluates a checkpoint and compares it with its baseline. `spent` is the cost of the
+    evaluation that ended last, however it ended.
     """
 
     spent: Spending
@@ -48,33 +48,35 @@ class CheckpointEvaluator(Protocol):
     async def evaluate(
         self, suite: Suite, claim: EntryClaim, baseline: BaselineChoice
     ) -> EntryResult:
-        """Evaluate to the end, resuming what an earlier process began, and note in the claim what
-        goes on.
+        """Evaluate to the end, resuming what an earlier process began, and note progress in the
+        claim.
 
-        Raises BackendError to be tried again later; StoreUnavailable, which ends the loop; any
-        other CaliperError, which fails the entry.
+        Raises BackendError for a later retry; StoreUnavailable, which ends the loop; any other
+        CaliperError, which fails the entry.
         """
         ...
 
     async def abandon(self, entry: CheckpointEntry) -> None:
-        """End what goes on elsewhere for an entry that nobody evaluates any more. Raises
-        StoreUnavailable.
-        """
+        """End remote work for an entry that nobody evaluates any more. Raises StoreUnavailable."""
         ...
 
     async def after(self, suite: Suite, entries: Sequence[CheckpointEntry]) -> None:
-        """Put away what the suite does not keep, now that one of these entries was decided."""
+        """Remove what the suite does not keep, now that one of these entries was decided."""
         ...
 
 
 class EntryEvaluation:
-    """Evaluates entries, and tells what becomes of each."""
+    """Evaluates entries."""
 
     def __init__(
-        self, store: ObjectStore, clock: Clock, evaluator: CheckpointEvaluator, vigil: Vigil
+        self,
+        store: ObjectStore,
+        clock: Clock,
+        evaluator: CheckpointEvaluator,
+        watch: EvaluationWatch,
     ) -> None:
         self._store, self._clock = store, clock
-        self._evaluator, self._vigil = evaluator, vigil
+        self._evaluator, self._watch = evaluator, watch
 
     async def result(
         self, suite: Suite, claim: EntryClaim, choice: BaselineChoice, estimate: Spending
@@ -99,11 +101,11 @@ class EntryEvaluation:
     ) -> EntryResult:
         entry = claim.entry
         if entry.crashes >= MOST_CRASHES:
-            reason = f"{entry.crashes} loops crashed while they evaluated it"
+            reason = f"{entry.crashes} loops crashed while evaluating it"
             return EntryResult(EntryCause.FAILURE, {"reason": reason})
         try:
             work = partial(self._evaluator.evaluate, suite, claim, choice)
-            return await self._vigil.over(suite, claim, work)
+            return await self._watch.over(suite, claim, work)
         except (SourceLost, EntrySkipped) as error:
             return EntryResult(error.cause, {"reason": str(error)})
         except (StoreUnavailable, LeaseLost):

@@ -1,7 +1,7 @@
-"""What a process knows of a suite's entries that looks at them again and again.
+"""A cache of a suite's entries for a process that looks at them again and again.
 
-Open entries are read at each look, those that were decided in turns: of many thousands, a look
-reads a page. What somebody changes in an old one is seen when its page comes.
+Each look reads the open entries, and one page of the decided ones, which may be many thousands. A
+change in an old one is seen when its page comes.
 """
 
 from __future__ import annotations
@@ -13,7 +13,7 @@ from caliper.core.checkpoints import UnreadableEntry
 from caliper.pipeline.suites.registry import StoredEntry, SuiteRegistry
 
 PAGE = 200
-"""Decided entries that a look reads."""
+"""Number of decided entries that a look reads."""
 
 
 class EntryHistory:
@@ -21,16 +21,16 @@ class EntryHistory:
 
     def __init__(self, registry: SuiteRegistry) -> None:
         self._registry = registry
-        self._known: dict[str, dict[str, StoredEntry | UnreadableEntry]] = {}
+        self._entries: dict[str, dict[str, StoredEntry | UnreadableEntry]] = {}
         self._next: dict[str, int] = {}
 
     async def entries(
         self, suite: str, version: str = ""
     ) -> tuple[list[StoredEntry], list[UnreadableEntry]]:
-        """As `SuiteRegistry.entries`. Raises StoreUnavailable."""
+        """Like `SuiteRegistry.entries`. Raises StoreUnavailable."""
         keys = await self._registry.keys(suite)
-        known = self._known.get(suite, {})
-        self._known[suite] = present = {key: known[key] for key in keys if key in known}
+        before = self._entries.get(suite, {})
+        self._entries[suite] = present = {key: before[key] for key in keys if key in before}
         settled = [key for key in keys if _is_settled(present.get(key))]
         first = self._next.get(suite, 0)
         if first >= len(settled):
@@ -39,8 +39,8 @@ class EntryHistory:
         self._next[suite] = first + PAGE
         due = [key for key in keys if key in page or not _is_settled(present.get(key))]
         read = self._registry.read_or_name
-        found = await asyncio.gather(*(read(key, _stored(present.get(key))) for key in due))
-        for key, each in zip(due, found, strict=True):
+        entries = await asyncio.gather(*(read(key, _stored(present.get(key))) for key in due))
+        for key, each in zip(due, entries, strict=True):
             if each is None:
                 present.pop(key, None)
             else:
@@ -51,12 +51,12 @@ class EntryHistory:
         return sorted(stored, key=lambda each: each.entry.order), unreadable
 
 
-def _stored(known: StoredEntry | UnreadableEntry | None) -> StoredEntry | None:
-    return known if isinstance(known, StoredEntry) else None
+def _stored(entry: StoredEntry | UnreadableEntry | None) -> StoredEntry | None:
+    return entry if isinstance(entry, StoredEntry) else None
 
 
-def _is_settled(known: StoredEntry | UnreadableEntry | None) -> bool:
-    return isinstance(known, StoredEntry) and not known.entry.is_open
+def _is_settled(entry: StoredEntry | UnreadableEntry | None) -> bool:
+    return isinstance(entry, StoredEntry) and not entry.entry.is_open
 
 
 def _slim(each: StoredEntry | UnreadableEntry) -> StoredEntry | UnreadableEntry:

@@ -1,8 +1,8 @@
-"""The loop: registers what arrives and evaluates it, one checkpoint at a time, by training step.
+"""The loop: registers checkpoints and evaluates them, one at a time, by training step.
 
 Several loops may share a registry. Each evaluates an entry under its lease, and writes the result
-only over the entry that it claimed; so whatever ends a loop, the entry is evaluated once more from
-where its run is, and decided once.
+only over the entry that it claimed. So however a loop ends, another continues the entry's run, and
+the entry is decided once.
 """
 
 from __future__ import annotations
@@ -30,11 +30,11 @@ from caliper.pipeline.suites.arrivals import ArrivalBook, Arrivals
 from caliper.pipeline.suites.baselines import BaselineChoice, choose_baseline
 from caliper.pipeline.suites.claims import EntryClaim
 from caliper.pipeline.suites.evaluation import CheckpointEvaluator, EntryEvaluation, EntryResult
+from caliper.pipeline.suites.evaluation_watch import EvaluationWatch
 from caliper.pipeline.suites.history import EntryHistory
 from caliper.pipeline.suites.registry import StoredEntry, SuiteRegistry
 from caliper.pipeline.suites.source_leases import SourceLeases
 from caliper.pipeline.suites.tenure import while_held
-from caliper.pipeline.suites.vigil import Vigil
 from caliper.ports.clock import Clock
 from caliper.ports.storage import DeletableStore
 
@@ -58,7 +58,7 @@ OnEvent = Callable[[SuiteEvent], None]
 
 class SuiteLoop:
     """Evaluates the checkpoints of some suites. `arrivals` is as for `ArrivalBook`; without it,
-    others register them. `sources` looks after what is evaluated.
+    others register checkpoints. `sources` marks and watches the sources of those evaluated.
     """
 
     def __init__(
@@ -73,26 +73,26 @@ class SuiteLoop:
         self._store, self._clock, self._evaluator = store, clock, evaluator
         self._on_event, self._registry = on_event, SuiteRegistry(store, clock)
         self._history, self._sources = EntryHistory(self._registry), sources
-        self._evaluation = EntryEvaluation(store, clock, evaluator, Vigil(clock, sources))
+        self._evaluation = EntryEvaluation(store, clock, evaluator, EvaluationWatch(clock, sources))
         self._book = Administration(self._registry)
         self._arrivals = ArrivalBook(self._registry, arrivals, self._tell)
         self._holder = secrets.token_hex(8)
         self._leases: dict[str, Lease] = {}
         self._unreadable: set[str] = set()
-        # What this loop has told of entries that wait for a budget.
-        self._held: dict[str, str] = {}
-        # When an entry that waits is tried again.
+        # The reported reasons of entries that wait for a budget, by key.
+        self._refusals: dict[str, str] = {}
+        # When a waiting entry is tried again, by key.
         self._due: dict[str, float] = {}
-        # Entries that this loop could not give back, as the store was away.
+        # Entries that this loop could not give back while the store was away.
         self._own: set[str] = set()
         # Suites without leases that outlived their entries.
         self._tidy: set[str] = set()
 
     async def run(self, names: Sequence[str], *, once: bool, pace: float = 1.0) -> None:
-        """Evaluate the checkpoints of these suites, for ever, or `once`: until all are decided
-        that can be. Without names, of all suites that can be read by then. Raises UnknownName,
-        DataLoss for a damaged suite that was named, and with `once` StoreUnavailable; otherwise a
-        store that is away is waited for.
+        """Evaluate the checkpoints of these suites, or without names of all suites that can be
+        read: forever, or with `once` until all are decided that can be. Raises UnknownName,
+        DataLoss for a damaged suite that was named, and with `once` StoreUnavailable; without it,
+        waits for a store that is away.
         """
         trouble = ""
         while True:
@@ -129,7 +129,7 @@ class SuiteLoop:
                 try:
                     left, decided = await self._turn(record.suite)
                 except InvalidInput as error:
-                    # Of one suite: the others go on.
+                    # Only this suite: the others go on.
                     self._tell_unreadable(record.suite, str(error))
                     continue
                 open_, done = open_ + left, done + decided
@@ -145,8 +145,8 @@ class SuiteLoop:
             self._on_event(SuiteEvent(suite.name, "unreadable", None, detail))
 
     async def _turn(self, suite: Suite) -> tuple[int, bool]:
-        """Evaluate the first entry that can be. Returns how many wait for this loop or for
-        another, and whether one was evaluated.
+        """Evaluate the first entry that can be. Returns how many wait for any loop, and whether one
+        was evaluated.
         """
         stored, unreadable = await self._history.entries(suite.name)
         for lost in unreadable:
@@ -177,19 +177,19 @@ class SuiteLoop:
         return left, False
 
     async def _hold(self, stored: StoredEntry, refusal: str) -> bool:
-        """Let an entry wait for the next month's budget, unless another loop is at it."""
+        """Let an entry wait for the next month's budget, unless another loop evaluates it."""
         if not await self._lease(stored).is_free():
             return False
-        held: StoredEntry | None = stored
+        waiting: StoredEntry | None = stored
         if stored.entry.reason != refusal:
-            held = await self._registry.move(stored, EntryCause.BUDGET, reason=refusal)
-        if held is not None and self._held.get(stored.key) != refusal:
-            self._held[stored.key] = refusal
-            self._tell(held.entry, str(held.entry.state))
+            waiting = await self._registry.move(stored, EntryCause.BUDGET, reason=refusal)
+        if waiting is not None and self._refusals.get(stored.key) != refusal:
+            self._refusals[stored.key] = refusal
+            self._tell(waiting.entry, str(waiting.entry.state))
         return True
 
     async def _remove_leases(self, suite: str, stored: Sequence[StoredEntry]) -> None:
-        """Remove what a crash or an outage left of entries that were decided just before."""
+        """Remove the leases that a crash or an outage left of entries decided just before."""
         if suite in self._tidy:
             return
         over = {each.lease_key: each.key for each in stored if not each.entry.is_open}
@@ -224,8 +224,8 @@ class SuiteLoop:
     async def _try(
         self, suite: Suite, stored: StoredEntry, plan: tuple[BaselineChoice, Spending]
     ) -> bool:
-        """Evaluate an entry, unless another loop does. Returns whether it was evaluated. The plan
-        is its baseline, and the estimate of its cost.
+        """Evaluate an entry, unless another loop does, and return whether it was evaluated. The
+        plan is its baseline, and the estimate of its cost.
         """
         lease = self._lease(stored)
         if not (await lease.is_free() and await lease.take()):

@@ -30,8 +30,8 @@ class NoticeReader:
 
     async def records(self, suite: str, ids: set[str]) -> list[NoticeRecord]:
         """These records by time; damaged ones are left out. Raises StoreUnavailable."""
-        found = await asyncio.gather(*(self._read_or_none(suite, each) for each in ids))
-        return in_order(each for each in found if each)
+        records = await asyncio.gather(*(self._read_or_none(suite, each) for each in ids))
+        return in_order(each for each in records if each)
 
     async def _read_or_none(self, suite: str, notice: str) -> NoticeRecord | None:
         try:
@@ -48,16 +48,16 @@ class NoticeStore(NoticeReader):
         self._deletable = store
 
     async def find(self, suite: str, text: str) -> NoticeRecord:
-        """The record whose id begins with a text. Raises UnknownName, InvalidInput if there are
-        several, DataLoss, StoreUnavailable.
+        """The record whose id begins with a text. Raises UnknownName, InvalidInput for several
+        records, DataLoss, StoreUnavailable.
         """
         ids = sorted(await self.ids(suite))
-        found = [each for each in ids if text and each.startswith(text)]
-        if not found:
+        matches = [each for each in ids if text and each.startswith(text)]
+        if not matches:
             raise UnknownName("event", text, tuple(ids))
-        if len(found) > 1:
-            raise InvalidInput(f"several events: {', '.join(found)}", field=text)
-        record = await read_as(self._store, _key(suite, found[0]), NoticeRecord.from_json)
+        if len(matches) > 1:
+            raise InvalidInput(f"several events: {', '.join(matches)}", field=text)
+        record = await read_as(self._store, _key(suite, matches[0]), NoticeRecord.from_json)
         if record is None:
             raise UnknownName("event", text, tuple(ids))
         return record
@@ -86,17 +86,17 @@ class NoticeStore(NoticeReader):
             deliveries: Mapping[str, NoticeDelivery] = {**stored.deliveries, target: changed}
             if await self._store.replace(key, _data(replace(stored, deliveries=deliveries)), tag):
                 return changed
-        raise StoreUnavailable(f"{key}: others change it all the time")
+        raise StoreUnavailable(f"{key}: too many concurrent changes")
 
-    async def told_before(self, suite: str) -> str:
-        """All notices before this time were told, and removed. Raises StoreUnavailable."""
-        return str((await read_replaceable(self._store, _told_key(suite))).get("before", ""))
+    async def removed_before(self, suite: str) -> str:
+        """The time before which all notices were delivered and removed. Raises StoreUnavailable."""
+        return str((await read_replaceable(self._store, _removal_key(suite))).get("before", ""))
 
     async def remove(self, suite: str, ids: Collection[str], before: str) -> None:
-        """Remove records, all from before a time, for ever. Raises StoreUnavailable."""
-        latest = max(before, await self.told_before(suite))
-        # First: nothing may be told again, wherever this ends.
-        await write_json(self._store, _told_key(suite), before=latest)
+        """Remove records, all from before a time, for good. Raises StoreUnavailable."""
+        latest = max(before, await self.removed_before(suite))
+        # First: no notice may be sent again, wherever this ends.
+        await write_json(self._store, _removal_key(suite), before=latest)
         await self._deletable.delete(*(_key(suite, each) for each in ids))
 
 
@@ -104,7 +104,7 @@ def _prefix(suite: str) -> str:
     return f"suites/{suite}/notices/"
 
 
-def _told_key(suite: str) -> str:
+def _removal_key(suite: str) -> str:
     return f"suites/{suite}/told.json"
 
 
@@ -117,7 +117,7 @@ def _data(record: NoticeRecord) -> bytes:
 
 
 def in_order(records: Iterable[NoticeRecord]) -> list[NoticeRecord]:
-    """By time; at the same time in the order in which an entry goes through them."""
+    """Sort by time; those of one time in the order of an entry's states."""
     return sorted(records, key=_order)
 
 

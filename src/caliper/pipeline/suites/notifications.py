@@ -1,7 +1,7 @@
-"""Checkpoints in a bucket, as its notifications in a topic announce them.
+"""Checkpoints in a bucket, found through its notifications in a topic.
 
-A notification is a hint, and says only which object to look at: what is registered is what the
-bucket holds then. So notifications may come twice, late and out of order.
+A notification only hints which object to look at: what the bucket then holds is registered. So
+notifications may come twice, late and out of order.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ from caliper.ports.stream import LogReader
 
 MANIFEST = "manifest.json"
 MARKER = ".caliper-lease"
-"""The end of the names of markers beside what is evaluated."""
+"""The suffix of the names of markers beside evaluated checkpoints."""
 _LARGEST_MANIFEST = 64 * 1024
 _Arrival = CheckpointRevision | SourceLoss
 
@@ -37,14 +37,14 @@ class SourceObjects(Protocol):
         ...
 
     async def get(self, key: str, max_bytes: int | None = None) -> bytes | None:
-        """As ports.storage.ObjectStore.get."""
+        """Like ports.storage.ObjectStore.get."""
         ...
 
 
 @dataclass(frozen=True, slots=True)
 class BucketPlace:
-    """Where in a bucket checkpoints are: keys that begin with `prefix`, whose last part is like
-    `names` (* and ?). One named manifest.json names a checkpoint; any other is one.
+    """The place of checkpoints in a bucket: keys that begin with `prefix` and whose last part
+    matches `names` (* and ?). A manifest.json names a checkpoint; any other object is one.
     """
 
     bucket: str
@@ -70,11 +70,11 @@ class BucketPlace:
 
 
 class BucketNotifications:
-    """What changes in a bucket, by its notifications in `topic`. Enter it to follow the topic.
+    """The changes in a bucket, by its notifications in `topic`. Enter it to follow the topic.
 
-    `store` keeps how far they were read, so that the next process goes on there. With `once`, the
-    first call of `arrivals` waits until all that was there by then is read. `warn` takes what is
-    wrong with single objects, and outages.
+    `store` keeps the position up to which they were read, for the next process. With `once`, the
+    first call of `arrivals` waits until the present notifications are read. `warn` takes problems
+    of single objects, and outages.
     """
 
     def __init__(
@@ -91,15 +91,15 @@ class BucketNotifications:
         self._objects, self._store, self._warn, self._once = objects, store, warn, once
         self._key = f"suite-sources/{digest([self._topic, place.bucket, place.prefix])[:16]}.json"
         self._identity = ""
-        # Where the reader stands, and where it stood when its objects were handed out.
+        # The reader's position, the one when its objects were returned, and the one saved last.
         self._offsets: dict[int, int] = {}
         self._handed: dict[int, int] | None = None
-        self._kept: dict[int, int] = {}
-        # Since when each is so.
+        self._stored: dict[int, int] = {}
+        # The time of the last change by key.
         self._pending: dict[str, str] = {}
         self._complete = asyncio.Event()
         self._reader: asyncio.Task[None] | None = None
-        self._told = ""
+        self._warned = ""
 
     async def __aenter__(self) -> Self:
         return self
@@ -110,40 +110,40 @@ class BucketNotifications:
             await asyncio.gather(self._reader, return_exceptions=True)
 
     async def arrivals(self) -> Sequence[_Arrival]:
-        """What changed since the last call. Raises StoreUnavailable, and with `once` also
+        """The changes since the last call. Raises StoreUnavailable, and with `once` also
         StreamUnavailable.
         """
         if self._handed is not None:
-            # Only now is all that was handed out in the registry.
+            # Only now are all returned arrivals in the registry.
             await self._save(self._handed)
-            self._kept, self._handed = self._handed, None
+            self._stored, self._handed = self._handed, None
         await self._follow()
         offsets, keys = dict(self._offsets), dict(self._pending)
-        found: list[_Arrival] = []
+        arrivals: list[_Arrival] = []
         for key, time in keys.items():
             # First: it may change again while it is looked at.
             self._pending.pop(key, None)
             try:
-                found += await self._look(key, time)
+                arrivals += await self._look(key, time)
             except StoreUnavailable as error:
                 first = list(keys).index(key)
                 self._pending = dict(list(keys.items())[first:]) | self._pending
-                self._tell(str(error))
-                return found
-        if offsets != self._kept:
+                self._warn_once(str(error))
+                return arrivals
+        if offsets != self._stored:
             self._handed = offsets
-        return found
+        return arrivals
 
     async def loss_of(self, checkpoint: CheckpointRevision) -> str:
-        """Why a checkpoint is not in the bucket as it was announced, before its notification says
-        so; empty if it is, or it is elsewhere.
+        """Why a checkpoint is not in the bucket as announced, before a notification says so; empty
+        if it is there, or its source is elsewhere.
         """
         place = self._place
         key = checkpoint.source.removeprefix(f"s3://{place.bucket}/")
         key += MANIFEST if key.endswith("/") else ""
         if key == checkpoint.source or not place.holds(place.bucket, key):
             return ""
-        # A bucket that is away has lost nothing.
+        # An unreachable bucket has lost nothing.
         with suppress(StoreUnavailable):
             for each in await self._look(key):
                 if isinstance(each, SourceLoss) and each.covers(checkpoint):
@@ -165,7 +165,7 @@ class BucketNotifications:
             except StreamUnavailable as error:
                 if self._once:
                     raise
-                self._tell(str(error))
+                self._warn_once(str(error))
 
     async def _read(self) -> None:
         identity = await self._log.identity(self._topic)
@@ -180,7 +180,7 @@ class BucketNotifications:
                     self._pending.pop(key, None)
                     self._pending[key] = time
                 self._offsets[record.partition] = record.offset + 1
-                self._told = ""
+                self._warned = ""
                 self._check_complete(ends)
 
     def _check_complete(self, ends: Any) -> None:
@@ -199,14 +199,14 @@ class BucketNotifications:
         parts = {str(part): place for part, place in offsets.items()}
         await write_json(self._store, self._key, log=self._identity, offsets=parts)
 
-    def _tell(self, trouble: str) -> None:
-        # An outage is told once, not at every turn.
-        if trouble != self._told:
-            self._told = trouble
+    def _warn_once(self, trouble: str) -> None:
+        # An outage is reported once, not at every turn.
+        if trouble != self._warned:
+            self._warned = trouble
             self._warn(trouble)
 
     async def _look(self, key: str, time: str = "") -> list[_Arrival]:
-        """What the bucket holds under a key by now, which changed at a time."""
+        """The present content of the bucket under a key, which changed at a time."""
         source = f"s3://{self._place.bucket}/{key}"
         folder, slash, name = source.rpartition("/")
         is_manifest = name == MANIFEST
@@ -218,16 +218,16 @@ class BucketNotifications:
                 data = await self._objects.get(key, _LARGEST_MANIFEST)
                 return [replace(_named_by(data or b"", source, revision), appeared=time)]
             label = key.removeprefix(self._place.prefix).strip("/") or name
-            found = CheckpointRevision(source, revision, label, appeared=time)
-            return [found, SourceLoss(source, revision)]
+            checkpoint = CheckpointRevision(source, revision, label, appeared=time)
+            return [checkpoint, SourceLoss(source, revision)]
         except InvalidInput as error:
             self._warn(f"{source}: {error}")
             return []
 
 
 def _keys(value: Any, place: BucketPlace) -> Iterator[tuple[str, str]]:
-    """The keys of objects in a notification of MinIO, which are escaped as in forms, and when they
-    changed.
+    """The objects in a notification of MinIO: keys, which it escapes as in forms, and times of
+    change.
     """
     # Whatever others write into the topic must not end the loop.
     with suppress(ValueError, TypeError, KeyError, AttributeError, RecursionError):
@@ -256,5 +256,5 @@ def _named_by(data: bytes, source: str, etag: str) -> CheckpointRevision:
         raise InvalidInput("expected a list", field="tags")
     for field, text in (*texts.items(), *(("tags", tag) for tag in tags)):
         if not isinstance(text, str) or not text:
-            raise InvalidInput(f"expected a text, found {text!r:.40}", field=field)
+            raise InvalidInput(f"expected text, found {text!r:.40}", field=field)
     return CheckpointRevision(**texts, step=fields.get("step"), tags=tuple(sorted(set(tags))))

@@ -1,9 +1,9 @@
-"""The outbox: tells what happens to the checkpoints of suites.
+"""The outbox: delivers notices about the checkpoints of suites.
 
-What is to be told stands on the entries, written with their transitions. A sweep makes a record of
-each, delivers what is due, and removes the oldest of which nothing is left to deliver. An attempt
-is counted before it is made, so of several outboxes one makes it; after a crash it is made again,
-with the same id.
+Pending notices are stored in the entries, with their transitions. A sweep makes a record of each,
+delivers those that are due, and removes the oldest fully delivered ones. An attempt is counted
+before it is made, so only one of several outboxes makes it; after a crash it is repeated with the
+same id.
 """
 
 from __future__ import annotations
@@ -26,16 +26,16 @@ from caliper.ports.notices import NoticeTarget
 from caliper.ports.storage import DeletableStore
 
 LIMIT = 30.0
-"""Seconds that an attempt may take."""
+"""Maximum seconds per attempt."""
 _BACKOFF = Backoff(first=10.0, longest=3600.0)
 _PACE = 10.0
 _LONGEST_ERROR = 200
 LONGEST_HOLD = 86_400.0
-"""Seconds for which a receiver is left alone at its request."""
+"""Maximum seconds for which a recipient may ask to be left alone."""
 _FARTHEST = LONGEST_HOLD + 7_200.0
 """Seconds ahead of which nothing is due, unless the clock was set back."""
 KEPT, _SLACK = 1_000, 100
-"""Records that a suite keeps, and how many more before some are removed."""
+"""Records kept per suite, and how many more there may be before some are removed."""
 
 Targets = Callable[[Suite], Mapping[str, NoticeTarget]]
 
@@ -47,18 +47,18 @@ class Outbox:
         self._clock, self._targets = clock, targets
         self._registry, self._notices = SuiteRegistry(store, clock), NoticeStore(store)
         self._history = EntryHistory(self._registry)
-        # The versions of entries of which all is recorded, by key.
+        # The versions of entries whose notices are all recorded, by key.
         self._recorded: dict[str, str | None] = {}
-        # The times of those of which nothing is left to deliver, by id.
+        # The times of fully delivered notices, by suite and id.
         self._settled: dict[str, dict[str, str]] = {}
         self._woken, self._is_ending = asyncio.Event(), False
 
     def wake(self) -> None:
-        """Sweep soon: there may be something new."""
+        """Sweep soon: there may be new notices."""
         self._woken.set()
 
     async def run_beside(self, names: Sequence[str], work: Coroutine[Any, Any, None]) -> None:
-        """Tell what happens to these suites, or without names to all, while the work goes on, and
+        """Deliver notices of these suites, or without names of all, while the work goes on, and
         once after it. Raises what the work raises.
         """
         task, own = asyncio.create_task(work), asyncio.create_task(self._run(names))
@@ -80,7 +80,7 @@ class Outbox:
         while not is_last:
             is_last = self._is_ending
             self._woken.clear()
-            # The loop ends for a store that stays away; meanwhile nothing is lost.
+            # The loop ends if the store stays away; meanwhile nothing is lost.
             with suppress(CaliperError):
                 for name in names or await self._registry.names():
                     with suppress(CaliperError):
@@ -98,23 +98,23 @@ class Outbox:
             each.cancel()
 
     async def sweep(self, suite: Suite) -> None:
-        """Record what is new, and deliver what is due. Raises StoreUnavailable."""
+        """Record new notices, and deliver those that are due. Raises StoreUnavailable."""
         targets = self._targets(suite)
         ids = await self._notices.ids(suite.name)
         ids |= await self._record(suite, ids, targets)
-        known = self._settled.get(suite.name, {})
-        settled = {each: time for each, time in known.items() if each in ids}
+        before = self._settled.get(suite.name, {})
+        settled = {each: time for each, time in before.items() if each in ids}
         self._settled[suite.name] = settled
         records = await self._notices.records(suite.name, ids - settled.keys())
         for record in records:
-            chosen = (record.deliveries[name] for name in targets if name in record.deliveries)
-            if not any(each.is_open for each in chosen):
+            deliveries = (record.deliveries[name] for name in targets if name in record.deliveries)
+            if not any(each.is_open for each in deliveries):
                 settled[record.notice.id] = record.notice.time
         await asyncio.gather(*(self._serve(name, targets[name], records) for name in targets))
         await self._remove_oldest(suite.name, settled, len(ids))
 
     async def _remove_oldest(self, suite: str, settled: Mapping[str, str], count: int) -> None:
-        """Remove the oldest of which nothing is left to deliver, if there are too many."""
+        """Remove the oldest fully delivered records if there are too many."""
         if count <= KEPT + _SLACK:
             return
         times = sorted(settled.values())
@@ -124,24 +124,24 @@ class Outbox:
             await self._notices.remove(suite, ids, before)
 
     async def _record(
-        self, suite: Suite, known: set[str], targets: Mapping[str, NoticeTarget]
+        self, suite: Suite, recorded: set[str], targets: Mapping[str, NoticeTarget]
     ) -> set[str]:
-        """Record the notices that are not known yet; their ids."""
+        """Record new notices; returns their ids."""
         stored, _ = await self._history.entries(suite.name)
-        before = await self._notices.told_before(suite.name)
+        before = await self._notices.removed_before(suite.name)
         new = set()
         for each in stored:
             if self._recorded.get(each.key) == each.tag:
                 continue
             marks = [mark for mark in each.entry.notices if mark.time >= before]
-            untold = [mark for mark in marks if Notice.of(each.entry, mark).id not in known]
-            if not untold:
+            new_marks = [mark for mark in marks if Notice.of(each.entry, mark).id not in recorded]
+            if not new_marks:
                 self._recorded[each.key] = each.tag
                 continue
-            # The history has not all of its figures.
+            # The history lacks some of its figures.
             whole = await self._registry.read_or_name(each.key)
             entry = whole.entry if isinstance(whole, StoredEntry) else each.entry
-            for mark in untold:
+            for mark in new_marks:
                 notice = Notice.of(entry, mark)
                 wanted = (name for name, one in targets.items() if notice.kind in one.kinds)
                 deliveries = dict.fromkeys(wanted, NoticeDelivery())
@@ -152,12 +152,12 @@ class Outbox:
     async def _serve(
         self, name: str, target: NoticeTarget, records: Sequence[NoticeRecord]
     ) -> None:
-        """Deliver in order of time what is due, up to the first failure: the others would only
-        wait for the same. Nothing, while the target asked to be left alone.
+        """Deliver due notices in order of time, up to the first failure: the others would only wait
+        for the same. Deliver none while the target asked to be left alone.
         """
         now = self._clock.now().timestamp()
-        held = [each.deliveries[name].held for each in records if name in each.deliveries]
-        if any(now < until <= now + _FARTHEST for until in held):
+        pauses = [each.deliveries[name].held for each in records if name in each.deliveries]
+        if any(now < until <= now + _FARTHEST for until in pauses):
             return
         for record in records:
             delivery = record.deliveries.get(name)
@@ -173,32 +173,32 @@ class Outbox:
     async def _attempt(
         self, record: NoticeRecord, name: str, target: NoticeTarget
     ) -> NoticeDelivery | None:
-        """The delivery after an attempt; None if another outbox makes it."""
+        """The delivery after an attempt; None if another outbox makes the attempt."""
 
-        def claim(found: NoticeDelivery) -> NoticeDelivery | None:
-            if not self._is_due(found):
+        def claim(delivery: NoticeDelivery) -> NoticeDelivery | None:
+            if not self._is_due(delivery):
                 return None
-            attempts = found.attempts + 1
+            attempts = delivery.attempts + 1
             due = self._clock.now().timestamp() + LIMIT + _BACKOFF.wait(attempts, 0.0)
-            return replace(found, attempts=attempts, due=due, error="no answer is known")
+            return replace(delivery, attempts=attempts, due=due, error="no answer yet")
 
         if await self._notices.change(record, name, claim) is None:
             return None
-        error, asked = await _deliver(target, record.notice)
+        error, pause = await _deliver(target, record.notice)
 
-        def note(found: NoticeDelivery) -> NoticeDelivery:
+        def note(delivery: NoticeDelivery) -> NoticeDelivery:
             if not error:
-                return replace(found, delivered=self._registry.now(), error="", held=0.0)
-            now, hold = self._clock.now().timestamp(), min(asked, LONGEST_HOLD)
-            due = now + _BACKOFF.wait(found.attempts, 0.0, hold)
-            held = now + hold if hold else 0.0
-            return replace(found, due=due, error=error[:_LONGEST_ERROR], held=held)
+                return replace(delivery, delivered=self._registry.now(), error="", held=0.0)
+            now, hold = self._clock.now().timestamp(), min(pause, LONGEST_HOLD)
+            due = now + _BACKOFF.wait(delivery.attempts, 0.0, hold)
+            until = now + hold if hold else 0.0
+            return replace(delivery, due=due, error=error[:_LONGEST_ERROR], held=until)
 
         return await self._notices.change(record, name, note)
 
     async def replay(self, suite: Suite, record: NoticeRecord) -> dict[str, NoticeDelivery]:
-        """Deliver a notice again, now, to every target that takes its kind. The deliveries by
-        target. Raises StoreUnavailable.
+        """Deliver a notice again, now, to every target that takes its kind. Returns the deliveries
+        by target. Raises StoreUnavailable.
         """
         after = {}
         for name, target in self._targets(suite).items():
@@ -221,6 +221,6 @@ async def _deliver(target: NoticeTarget, notice: Notice) -> tuple[str, float]:
     except StoreUnavailable:
         raise
     except CaliperError as error:
-        asked = error.retry_after if isinstance(error, BackendOverloaded) else None
-        return str(error) or type(error).__name__, asked or 0.0
+        pause = error.retry_after if isinstance(error, BackendOverloaded) else None
+        return str(error) or type(error).__name__, pause or 0.0
     return "", 0.0

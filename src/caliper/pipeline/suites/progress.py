@@ -1,4 +1,4 @@
-"""How far the evaluation of a checkpoint is, as its loop notes in the lease."""
+"""The progress of a checkpoint's evaluation, as its loop notes in the lease."""
 
 from __future__ import annotations
 
@@ -10,17 +10,17 @@ from caliper.pipeline.store.runs import read_replaceable
 from caliper.pipeline.suites.registry import StoredEntry, SuiteRegistry
 
 _SILENCE = 60.0
-"""Seconds after which nobody seems to evaluate what somebody claimed."""
+"""Seconds of silence after which a claim seems abandoned."""
 
-# Of a damaged lease, more would not fit into messages.
+# More, from a damaged lease, would not fit into messages.
 _LONGEST, _MOST = 64, 1 << 53
 
 
 @dataclass(frozen=True, slots=True)
 class EntryProgress:
-    """What the loop noted last, at the time `seen`, empty if nothing yet: `done` of `whole`
-    questions have an outcome, or samples in another `phase`; `whole` is 0 if it is not known.
-    `is_stuck`: it has noted nothing for so long that it seems to be gone.
+    """The loop's last note, of the time `seen`, empty if there is none yet: `done` of `whole`
+    questions have an outcome, or samples in another `phase`; `whole` is 0 if unknown.
+    `is_stuck`: the last note is so old that the loop seems to be gone.
     """
 
     revision: str
@@ -32,11 +32,11 @@ class EntryProgress:
 
 
 async def read_progress(registry: SuiteRegistry, stored: StoredEntry) -> EntryProgress:
-    """The progress of an entry that is evaluated. Raises StoreUnavailable."""
+    """The progress of an entry under evaluation. Raises StoreUnavailable."""
     lease, entry = await read_replaceable(registry.store, stored.lease_key), stored.entry
     seen, phase = (str(lease.get(name) or "")[:_LONGEST] for name in ("seen", "phase"))
     done, whole = (_count(lease.get(name)) for name in ("done", "whole"))
-    # A lease without a time is that of a loop that has just taken the entry.
+    # A lease without a time belongs to a loop that has just taken the entry.
     since = _seconds_since(registry, seen or entry.claimed or entry.since)
     return EntryProgress(entry.checkpoint.revision, seen, done, whole, phase, since > _SILENCE)
 

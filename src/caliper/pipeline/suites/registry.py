@@ -5,11 +5,11 @@ suites/<name>/entries/<version>/<revision>.json   a checkpoint in a version of t
 suites/<name>/leases/<version>/<revision>.json    the lease of whoever evaluates it
 suites/<name>/markers/<version>/<revision>.json   the marker beside its source meanwhile
 suites/<name>/begun/<version>/<revision>.json     the run that an installation began for it
-suites/<name>/notices/<id>.json                   what is told of it, and to whom it was delivered
-suites/<name>/told.json                           up to when notices were told and removed
+suites/<name>/notices/<id>.json                   a notice about it, and its deliveries
+suites/<name>/told.json                           the time up to which notices were removed
 
-A damaged entry harms only itself: it is listed as unreadable, and replaced when its checkpoint is
-delivered again.
+A damaged entry affects only itself: it is listed as unreadable, and replaced when its checkpoint
+is delivered again.
 """
 
 from __future__ import annotations
@@ -41,9 +41,9 @@ from caliper.ports.storage import ObjectStore
 
 _ROOT = "suites/"
 _TRIES = 100
-_KNOWN = 4096
-_SHOWN = 8
-"""How many labels a message lists."""
+_CACHED = 4096
+_LISTED = 8
+"""Number of labels that a message lists."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -69,16 +69,16 @@ class SuiteRegistry:
 
     def __init__(self, store: ObjectStore, clock: Clock) -> None:
         self.store, self.clock = store, clock
-        # A gateway lists all entries again for each page, and few of them changed.
-        self._known: LRUCache[str, StoredEntry] = LRUCache(_KNOWN)
+        # A gateway lists all entries again for each page, and few of them change.
+        self._cache: LRUCache[str, StoredEntry] = LRUCache(_CACHED)
 
     def now(self) -> str:
         """The present time, as records hold it."""
         return self.clock.now().isoformat(timespec="milliseconds")
 
     async def apply(self, suite: Suite) -> tuple[SuiteRecord, bool]:
-        """Make this the present version of the suite; also whether that is a new version. The
-        state stays, except that of a record that cannot be read. Raises StoreUnavailable.
+        """Make this the present version of the suite; also returns whether the version is new. The
+        state stays, except that of an unreadable record. Raises StoreUnavailable.
         """
         key = f"{_ROOT}{suite.name}/suite.json"
         for _ in range(_TRIES):
@@ -131,9 +131,8 @@ class SuiteRegistry:
     ) -> tuple[CheckpointEntry, bool]:
         """The entry of a checkpoint, and whether it is to be evaluated for the first time.
 
-        Its step is as the suite reads it. One that is known keeps what is known of it and gains
-        tags, and a step if it had none. One whose source was gone is registered again. Raises
-        StoreUnavailable.
+        Its step is as the suite reads it. A known checkpoint keeps its fields and gains tags, and a
+        step if it had none. One whose source was gone is registered again. Raises StoreUnavailable.
         """
         checkpoint = suite.numbered(checkpoint)
         key = _key(suite.name, suite.version, checkpoint.revision)
@@ -157,12 +156,12 @@ class SuiteRegistry:
         cannot be read. Raises StoreUnavailable.
         """
         keys = await self.keys(suite, version)
-        found = await asyncio.gather(
-            *(self.read_or_name(key, self._known.get(key)) for key in keys)
+        entries = await asyncio.gather(
+            *(self.read_or_name(key, self._cache.get(key)) for key in keys)
         )
-        stored = [each for each in found if isinstance(each, StoredEntry)]
-        unreadable = [each for each in found if isinstance(each, UnreadableEntry)]
-        self._known.update((each.key, each) for each in stored)
+        stored = [each for each in entries if isinstance(each, StoredEntry)]
+        unreadable = [each for each in entries if isinstance(each, UnreadableEntry)]
+        self._cache.update((each.key, each) for each in stored)
         return sorted(stored, key=lambda each: each.entry.order), unreadable
 
     async def keys(self, suite: str, version: str = "") -> list[str]:
@@ -174,26 +173,26 @@ class SuiteRegistry:
         """The entry under a key; None if it does not exist. Raises DataLoss, NewerSchema,
         StoreUnavailable.
         """
-        stored = await self._read(key, self._known.get(key))
+        stored = await self._read(key, self._cache.get(key))
         if stored is not None:
-            self._known[key] = stored
+            self._cache[key] = stored
         return stored
 
-    async def _read(self, key: str, known: StoredEntry | None) -> StoredEntry | None:
+    async def _read(self, key: str, before: StoredEntry | None) -> StoredEntry | None:
         tag = await self.store.version(key)
-        if known is not None and known.tag == tag:
-            return known
+        if before is not None and before.tag == tag:
+            return before
         entry = await read_as(self.store, key, CheckpointEntry.from_json)
         return None if entry is None else StoredEntry(entry, tag)
 
     async def read_or_name(
-        self, key: str, known: StoredEntry | None = None
+        self, key: str, before: StoredEntry | None = None
     ) -> StoredEntry | UnreadableEntry | None:
-        """The entry under a key; `known` itself if it did not change since. Names one that cannot
-        be read. Raises StoreUnavailable.
+        """The entry under a key; `before` itself if it did not change since. An unreadable one is
+        named. Raises StoreUnavailable.
         """
         try:
-            stored = await self._read(key, known)
+            stored = await self._read(key, before)
         except InvalidInput as error:
             return UnreadableEntry(key, str(error))
         return UnreadableEntry(key, "misplaced") if stored and stored.key != key else stored
@@ -201,8 +200,8 @@ class SuiteRegistry:
     async def move(
         self, stored: StoredEntry, cause: EntryCause, **fields: Any
     ) -> StoredEntry | None:
-        """Change an entry, if it is still what was read; None if it is not, or the cause cannot
-        change it. Raises StoreUnavailable.
+        """Change an entry; None if it is no longer as it was read, or the cause cannot change it.
+        Raises StoreUnavailable.
         """
         after = stored.entry.after(cause, self.now(), **fields)
         if after is None:
@@ -211,7 +210,7 @@ class SuiteRegistry:
         return None if tag is None else StoredEntry(after, tag)
 
     async def change_entry(self, key: str, cause: EntryCause, **fields: Any) -> CheckpointEntry:
-        """Change an entry whoever else does. Raises NotReady if the cause cannot change it,
+        """Change an entry, also while others do. Raises NotReady if the cause cannot change it,
         InvalidInput if there is none, and what `read` raises.
         """
         for _ in range(_TRIES):
@@ -227,23 +226,23 @@ class SuiteRegistry:
         raise _contended(key)
 
     async def _replace(self, key: str, fields: dict[str, Any], tag: str | None) -> str | None:
-        # Equal contents count as one write: of two equal ones, only one is to succeed.
+        # Equal contents would count as one write, but only one of two writers may succeed.
         data = canonical_json({"schema": SCHEMA, "write": secrets.token_hex(8), **fields})
         return await self.store.replace(key, data, tag)
 
 
 def find_entries(stored: Sequence[StoredEntry], text: str) -> list[StoredEntry]:
-    """The entries whose revision begins with a text, or whose name it is. Raises UnknownName if
-    there are none, InvalidInput if they are of several checkpoints.
+    """The entries whose revision begins with a text, or which have it as name. Raises UnknownName
+    if there are none, InvalidInput if they are of several checkpoints.
     """
-    found = [each for each in stored if text and _is_named(each.entry.checkpoint, text)]
-    if not found:
-        known = tuple(each.entry.checkpoint.label for each in stored[-_SHOWN:])
-        raise UnknownName("checkpoint", text, known)
-    if len({each.entry.checkpoint.revision for each in found}) > 1:
-        labels = ", ".join(each.entry.checkpoint.label for each in found[:_SHOWN])
-        raise InvalidInput(f"several checkpoints: {labels}", field=text)
-    return found
+    matches = [each for each in stored if text and _is_named(each.entry.checkpoint, text)]
+    if not matches:
+        labels = tuple(each.entry.checkpoint.label for each in stored[-_LISTED:])
+        raise UnknownName("checkpoint", text, labels)
+    if len({each.entry.checkpoint.revision for each in matches}) > 1:
+        several = ", ".join(each.entry.checkpoint.label for each in matches[:_LISTED])
+        raise InvalidInput(f"several checkpoints: {several}", field=text)
+    return matches
 
 
 def _is_named(checkpoint: CheckpointRevision, text: str) -> bool:
@@ -255,16 +254,16 @@ def _key(suite: str, version: str, revision: str) -> str:
 
 
 def _merged(before: CheckpointEntry, again: CheckpointRevision, now: str) -> CheckpointEntry:
-    known = before.checkpoint
-    tags = tuple(sorted({*known.tags, *again.tags}))
-    step = again.step if known.step is None else known.step
+    checkpoint = before.checkpoint
+    tags = tuple(sorted({*checkpoint.tags, *again.tags}))
+    step = again.step if checkpoint.step is None else checkpoint.step
     returned = before.after(EntryCause.RETURN, now, attempts=0, crashes=0)
     if returned is not None or before.is_open:
-        # The source that was delivered last exists.
-        known = replace(known, source=again.source, is_digest=again.is_digest)
-        known = replace(known, appeared=again.appeared or known.appeared)
-    return replace(returned or before, checkpoint=replace(known, tags=tags, step=step))
+        # The source delivered last is the one that exists.
+        checkpoint = replace(checkpoint, source=again.source, is_digest=again.is_digest)
+        checkpoint = replace(checkpoint, appeared=again.appeared or checkpoint.appeared)
+    return replace(returned or before, checkpoint=replace(checkpoint, tags=tags, step=step))
 
 
 def _contended(key: str) -> StoreUnavailable:
-    return StoreUnavailable(f"{key}: others change it all the time")
+    return StoreUnavailable(f"{key}: too many concurrent changes")

@@ -1,14 +1,14 @@
-"""Slots: where checkpoints are served, one at a time.
+"""Slots, in which checkpoints are served, one at a time.
 
 slots/<name>/lease.json             the lease of whoever serves a checkpoint there
-slots/<name>/record.json            what it serves, and the trace by which another can remove it
-slots/<name>/queue/<number>.json    a ticket, the lease of one that waits; the lowest is next
+slots/<name>/record.json            what is served, and the trace by which others can remove it
+slots/<name>/queue/<number>.json    a waiting holder's ticket, a lease; the lowest is next
 
-The trace is written before anything exists, and emptied after all is removed. So whatever ends a
-holder, the next one finds in the record what there may still be, and removes it first.
+The trace is written before anything exists, and emptied after all is removed. So however a holder
+ends, the next one finds in the record what may be left, and removes it first.
 
-A server that others run has a slot of its own, since suites may name it by several: it is taken
-after that of the suite, whose record names it, and has the trace.
+A server that others run has its own slot, since suites may name it in several slots. It is taken
+after the suite's slot, whose record names it, and holds the trace.
 """
 
 from __future__ import annotations
@@ -38,8 +38,8 @@ Work = Callable[[CheckpointEndpoint], Coroutine[Any, Any, _Value]]
 
 
 class ServingSlot:
-    """A slot in a store, and that of the `server` used in it, if others run it. `warn` takes what
-    goes wrong when something is removed, which the next holder tries again.
+    """A slot in a store, and that of the `server` used in it, if others run it. `warn` takes
+    failures to remove something, which the next holder retries.
     """
 
     def __init__(
@@ -63,11 +63,11 @@ class ServingSlot:
         seconds: float,
         work: Work[_Value],
     ) -> _Value:
-        """Wait for the slot, serve the checkpoint, do the work, and remove all of it. `label` says
-        in the queue who waits. The work may take so many seconds.
+        """Wait for the slot, serve the checkpoint, do the work, and remove everything. `label`
+        names the holder in the queue, `seconds` limits the work.
 
         Raises BackendRejected for a checkpoint that does not get ready, hangs its server or takes
-        too long, BackendError when what an earlier holder left cannot be removed, LeaseLost,
+        too long, BackendError when an earlier holder's remains cannot be removed, LeaseLost,
         StoreUnavailable, and what the work raises.
         """
         if self._server:
@@ -91,7 +91,7 @@ class ServingSlot:
             try:
                 await while_held(lease, self._clock, self._put_away(lease))
             except LeaseLost:
-                # What was made after another took over is in no record.
+                # Things made after another took over are in no record.
                 lease = await self._acquire(holder)
                 for trace in traces:
                     await while_held(lease, self._clock, self._remove(trace))
@@ -106,9 +106,9 @@ class ServingSlot:
         """Use the slot of the server while nobody else has this one."""
         lease = await self._acquire(f"{label} {secrets.token_hex(4)}")
 
-        async def held() -> _Value:
+        async def exclusive() -> _Value:
             await self._clear(lease)
-            # Whoever has this slot next may use another server.
+            # The next holder of this slot may use another server.
             await self._record(lease, label, {}, self._server)
             try:
                 return await use()
@@ -117,12 +117,12 @@ class ServingSlot:
                     await self._record(lease, "", {})
 
         try:
-            return await while_held(lease, self._clock, held())
+            return await while_held(lease, self._clock, exclusive())
         finally:
             await lease.release()
 
     async def has_left(self, label: str) -> bool:
-        """Whether there may be something of a checkpoint. Others remove it before they begin."""
+        """Whether something of a checkpoint may be left. Others remove it before they begin."""
         fields = await self._fields()
         return bool(fields.get("trace")) and fields.get("label") == label
 
@@ -139,7 +139,7 @@ class ServingSlot:
     async def _watched(
         server: CheckpointServer, work: Coroutine[Any, Any, _Value], seconds: float
     ) -> _Value:
-        """The result of the work, unless the server ends or hangs first, or the time is over."""
+        """The result of the work, unless the server ends or hangs, or time runs out, before."""
         task, watch = asyncio.create_task(work), asyncio.create_task(server.watch())
         try:
             first = asyncio.FIRST_COMPLETED
@@ -160,10 +160,10 @@ class ServingSlot:
         try:
             await self._clear(lease)
         except BackendError as error:
-            self._warn(f"slot {self._name}: {error}; whoever uses it next tries again")
+            self._warn(f"slot {self._name}: {error}; its next user tries again")
 
     async def _clear(self, lease: Lease) -> None:
-        """Remove what the record says. Raises DataLoss for a record that cannot be read."""
+        """Remove what the record names. Raises DataLoss for an unreadable record."""
         fields = await self._fields()
         if fields.get("server"):
             await self._of(fields["server"]).clear_after(str(fields.get("label")))
@@ -186,7 +186,7 @@ class ServingSlot:
         await store.put(f"{self._prefix}record.json", canonical_json(fields))
 
     async def _acquire(self, holder: str) -> Lease:
-        """Wait for one's turn, and take the lease of the slot."""
+        """Wait for the turn of this holder, and take the lease of the slot."""
         lease = Lease(self._store, self._clock, f"{self._prefix}lease.json", holder=holder)
         queue = _Queue(self._store, self._clock, f"{self._prefix}queue/", holder)
         try:
@@ -201,7 +201,7 @@ class ServingSlot:
 
 
 class _Queue:
-    """One's place among those that wait. Tickets that nobody renews are removed by the others."""
+    """A place in the queue. Tickets that nobody renews are removed by the others."""
 
     def __init__(self, store: DeletableStore, clock: Clock, prefix: str, holder: str) -> None:
         self._store, self._clock, self._prefix, self._holder = store, clock, prefix, holder
@@ -212,11 +212,11 @@ class _Queue:
         return Lease(self._store, self._clock, key, holder=holder)
 
     async def is_first(self) -> bool:
-        """Renew the ticket, and look whether none is before it."""
+        """Renew the ticket, and return whether none precedes it."""
         try:
             await self._ticket.renew()
         except LeaseLost:
-            # None so far, or others took it for that of a process that died.
+            # None so far, or others took its process for dead.
             await self._draw()
         ahead = [key async for key in self._store.list(self._prefix) if key < self._key]
         self._others = {key: self._others.get(key) or self._lease(key) for key in ahead}
@@ -243,7 +243,7 @@ class _Queue:
 
 @dataclass(frozen=True, slots=True)
 class SlotState:
-    """A slot as it stands: what is `served`, empty if nothing, and who waits, in order."""
+    """The state of a slot: the label `served`, empty if none, and those waiting, in order."""
 
     name: str
     served: str

@@ -1,9 +1,9 @@
-"""Markers beside checkpoints that are evaluated, for whoever cleans up there.
+"""Markers beside checkpoints under evaluation, for those who clean up there.
 
-suites/<name>/markers/<version>/<revision>.json   of which source there may be a marker
+suites/<name>/markers/<version>/<revision>.json   the source that may have a marker
 
-The record is written before the marker, and deleted after it. So whatever ends a loop, another one
-finds which markers there may still be, and removes those of entries that nobody holds.
+The record is written before the marker, and deleted after it. So however a loop ends, another one
+finds which markers may be left, and removes those of entries that nobody holds.
 """
 
 from __future__ import annotations
@@ -27,8 +27,8 @@ _LOOKS = 12
 
 
 class SourceLeases:
-    """The markers of the suites in a store, and looks at what they mark. `warn` takes what hinders
-    a marker, once; an evaluation goes on without.
+    """Keeps the markers of the suites in a store, and watches the sources. `warn` takes each
+    problem with a marker once; the evaluation goes on without it.
     """
 
     def __init__(
@@ -39,12 +39,12 @@ class SourceLeases:
         warn: Callable[[str], None],
     ) -> None:
         self._store, self._clock, self._sources = store, clock, sources
-        self._warn, self._told = warn, ""
+        self._warn, self._warned = warn, ""
         # Markers of others, until nobody holds their entries.
         self._others: dict[str, Lease] = {}
 
     @asynccontextmanager
-    async def held(self, entry: CheckpointEntry) -> AsyncIterator[None]:
+    async def marked(self, entry: CheckpointEntry) -> AsyncIterator[None]:
         """Keep the marker of an entry's source beside it. Raises StoreUnavailable."""
         source, key = entry.checkpoint.source, _key(entry)
         await write_json(self._store, key, source=source)
@@ -55,7 +55,7 @@ class SourceLeases:
             await self._remove(entry.suite, source, key)
 
     async def loss(self, entry: CheckpointEntry) -> str:
-        """Wait until the source is gone or another one, and return why; look at it regularly."""
+        """Watch the source until it is gone or another one, and return why."""
         before = await self._signature(entry)
         looks = 0
         while True:
@@ -91,7 +91,7 @@ class SourceLeases:
         try:
             return await self._sources.signature(entry.checkpoint)
         except CaliperError as error:
-            self._tell(error)
+            self._warn_once(error)
             return None
 
     async def _mark(self, entry: CheckpointEntry) -> None:
@@ -101,7 +101,7 @@ class SourceLeases:
         try:
             await self._sources.mark(entry.checkpoint.source, entry.suite, text)
         except CaliperError as error:
-            self._tell(error)
+            self._warn_once(error)
 
     async def _remove(self, suite: str, source: str, key: str) -> None:
         """Remove a marker and its record, which stays if the marker cannot be removed now."""
@@ -110,12 +110,12 @@ class SourceLeases:
                 await self._sources.unmark(source, suite)
             await self._store.delete(key)
         except CaliperError as error:
-            self._tell(error)
+            self._warn_once(error)
 
-    def _tell(self, error: CaliperError) -> None:
-        if str(error) != self._told:
-            self._told = str(error)
-            self._warn(self._told)
+    def _warn_once(self, error: CaliperError) -> None:
+        if str(error) != self._warned:
+            self._warned = str(error)
+            self._warn(self._warned)
 
 
 def _key(entry: CheckpointEntry) -> str:

@@ -1,4 +1,4 @@
-"""The datasets of a suite, which are those that whoever applies it may see."""
+"""The datasets of a suite: those that the person applying it may see."""
 
 from __future__ import annotations
 
@@ -18,20 +18,20 @@ _FIELDS = ("data", "qa", "qa_replies")
 
 
 async def with_digests(suite: Suite, store: ObjectStore, ownership: Ownership) -> Suite:
-    """The suite with the digests of datasets that it names. Paths stay: they are of no dataset.
+    """The suite with the digests of the datasets that it names. Paths stay.
 
-    Raises InvalidInput naming the field of a dataset that there is not for the caller,
+    Raises InvalidInput naming the field of a dataset that the caller cannot see,
     StoreUnavailable.
     """
     run = suite.values.get("run")
     parts = run.get("benchmarks") if isinstance(run, dict) else None
     if not isinstance(run, dict) or not isinstance(parts, dict):
         return suite
-    found = {
+    benchmarks = {
         name: await _part(part, f"benchmarks.{name}", store, ownership)
         for name, part in parts.items()
     }
-    return replace(suite, values={**suite.values, "run": {**run, "benchmarks": found}})
+    return replace(suite, values={**suite.values, "run": {**run, "benchmarks": benchmarks}})
 
 
 async def _part(part: Any, place: str, store: ObjectStore, ownership: Ownership) -> Any:

@@ -1,4 +1,4 @@
-"""The suites of a store that the present caller may see, as those that it or its team applied."""
+"""The suites of a store that the caller may see: those that it or its team applied."""
 
 from __future__ import annotations
 
@@ -12,8 +12,8 @@ from caliper.ports.storage import ObjectStore
 
 
 class TeamSuites(SuiteRegistry):
-    """As `SuiteRegistry`; a suite that the caller may not see does not exist. Its owners are those
-    that applied it.
+    """Like `SuiteRegistry`; a suite that the caller may not see does not exist. Its owners are
+    those that applied it.
     """
 
     def __init__(self, store: ObjectStore, clock: Clock, ownership: Ownership) -> None:
@@ -21,7 +21,7 @@ class TeamSuites(SuiteRegistry):
         self._ownership = ownership
 
     async def apply(self, suite: Suite) -> tuple[SuiteRecord, bool]:
-        """As that of any registry. Raises AlreadyExists if another team's suite has its name, and
+        """Like that of any registry. Raises AlreadyExists if another team's suite has its name, and
         what `with_digests` raises.
         """
         suite = await with_digests(suite, self.store, self._ownership)

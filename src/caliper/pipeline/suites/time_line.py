@@ -1,4 +1,4 @@
-"""The time line of a checkpoint in a suite: what happened to it, and who was told when."""
+"""The time line of a checkpoint in a suite: events, and when notices were delivered to whom."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from caliper.core.notices import NoticeRecord
 
 @dataclass(frozen=True, slots=True)
 class Moment:
-    """Something that happened; `time` is UTC in RFC 3339, `detail` may be empty."""
+    """An event; `time` is UTC in RFC 3339, `detail` may be empty."""
 
     time: str
     event: str
@@ -23,20 +23,20 @@ class Moment:
     def order(self) -> datetime:
         """For sorting: sources write times in other forms."""
         try:
-            found = datetime.fromisoformat(self.time)
+            time = datetime.fromisoformat(self.time)
         except ValueError:
             return datetime.min.replace(tzinfo=UTC)
-        return found if found.tzinfo else found.replace(tzinfo=UTC)
+        return time if time.tzinfo else time.replace(tzinfo=UTC)
 
 
 def time_line(entry: CheckpointEntry, records: Iterable[NoticeRecord] = ()) -> list[Moment]:
-    """What happened to an entry, in order. `records` are notices of its suite."""
+    """The events of an entry, in order. `records` are notices of its suite."""
     moments = [
         Moment(entry.checkpoint.appeared, "appeared", entry.checkpoint.source),
         Moment(entry.registered, NoticeKind.REGISTERED),
     ]
     for mark in entry.notices:
-        # It is told as started when a loop takes it.
+        # The notice "started" is sent when a loop claims it.
         name = "claimed" if mark.kind is NoticeKind.STARTED else mark.kind
         detail = mark.state if mark.kind is NoticeKind.DECIDED else ""
         moments.append(Moment(mark.time, name, detail))
@@ -53,5 +53,5 @@ def time_line(entry: CheckpointEntry, records: Iterable[NoticeRecord] = ()) -> l
                 Moment(each.delivered, "told", f"{target}: {notice.kind}")
                 for target, each in record.deliveries.items()
             ]
-    known = dict.fromkeys(each for each in moments if each.time)
-    return sorted(known, key=lambda each: each.order)
+    distinct = dict.fromkeys(each for each in moments if each.time)
+    return sorted(distinct, key=lambda each: each.order)

@@ -1,7 +1,7 @@
-"""Webhooks that announce checkpoints: whether a delivery is genuine, and what it announces.
+"""Webhooks that announce checkpoints: checks that deliveries are genuine, and reads them.
 
 Headers and payloads are as their senders document them: MLflow's model registry webhooks, Hugging
-Face's Hub webhooks, and webhook automations of W&B, whose payload is that of W&B's own example.
+Face's Hub webhooks, and W&B's webhook automations, with the payload of W&B's own example.
 """
 
 from __future__ import annotations
@@ -32,25 +32,25 @@ class WebhookSender:
     checkpoints: Callable[[Any], list[CheckpointRevision]]
 
     def read(self, body: bytes) -> list[CheckpointRevision]:
-        """What a delivery announces: nothing, if it is about something else. Raises InvalidInput
-        for one that cannot be read.
+        """The checkpoints that a delivery announces; none if it is about something else. Raises
+        InvalidInput for an unreadable one.
         """
         try:
-            found = self.checkpoints(json.loads(body))
+            checkpoints = self.checkpoints(json.loads(body))
         except (LookupError, TypeError, ValueError, AttributeError, RecursionError) as error:
             raise InvalidInput(f"not as its sender documents it: {error!r:.80}") from error
-        if any(len(each.source) + len(each.name) > _LONGEST for each in found):
+        if any(len(each.source) + len(each.name) > _LONGEST for each in checkpoints):
             raise InvalidInput(f"a source and name of more than {_LONGEST:,} characters")
-        return found
+        return checkpoints
 
 
 def _hmac(secret: bytes, content: bytes) -> bytes:
     return hmac.new(secret, content, hashlib.sha256).digest()
 
 
-def _is_equal(expected: bytes | str, found: str) -> bool:
-    given = expected.encode() if isinstance(expected, str) else expected
-    return hmac.compare_digest(given, found.encode("utf-8", "surrogateescape"))
+def _is_equal(expected: bytes | str, signature: str) -> bool:
+    expected_bytes = expected.encode() if isinstance(expected, str) else expected
+    return hmac.compare_digest(expected_bytes, signature.encode("utf-8", "surrogateescape"))
 
 
 def _signed_by_mlflow(secret: bytes, headers: Headers, body: bytes) -> bool:
@@ -61,10 +61,10 @@ def _signed_by_mlflow(secret: bytes, headers: Headers, body: bytes) -> bool:
 
 
 def _signed_by_wandb(secret: bytes, headers: Headers, body: bytes) -> bool:
-    signature, found = _hmac(secret, body), headers.get("X-Wandb-Signature", "")
-    # Documented in base64; in hexadecimal digits, too.
-    forms = (base64.b64encode(signature).decode(), signature.hex())
-    return any(_is_equal(form, found) for form in forms)
+    expected, signature = _hmac(secret, body), headers.get("X-Wandb-Signature", "")
+    # Documented in base64 and in hexadecimal digits.
+    forms = (base64.b64encode(expected).decode(), expected.hex())
+    return any(_is_equal(form, signature) for form in forms)
 
 
 def _known_to_hugging_face(secret: bytes, headers: Headers, _: bytes) -> bool:
@@ -72,7 +72,7 @@ def _known_to_hugging_face(secret: bytes, headers: Headers, _: bytes) -> bool:
 
 
 def _step(value: Any) -> int | None:
-    """A step that people wrote down somewhere."""
+    """A step that people wrote down."""
     is_number = str(value).isascii() and str(value).isdecimal() and len(str(value)) <= 18
     return int(str(value)) if is_number else None
 
@@ -84,7 +84,7 @@ def _of_mlflow(payload: Any) -> list[CheckpointRevision]:
     name, version = str(data["name"]), str(data["version"])
     place, run, tags = str(data.get("source") or ""), data.get("run_id"), data.get("tags") or {}
     source = place if is_uri(place) else f"models:/{name}/{version}"
-    # A version number may come back after its model was deleted; the run does not.
+    # A version number may recur after its model was deleted; the run does not.
     revision = digest(["mlflow", name, version, place, run])
     return [CheckpointRevision(source, revision, f"{name} {version}", _step(tags.get("step")))]
 
@@ -94,15 +94,15 @@ def _of_hugging_face(payload: Any) -> list[CheckpointRevision]:
     if repo["type"] != "model" or event["scope"] not in ("repo", "repo.content"):
         return []
     main = {"ref": "refs/heads/main", "newSha": repo.get("headSha")}
-    found = []
+    checkpoints = []
     for ref in payload.get("updatedRefs") or [main]:
         _, kind, name = ref["ref"].split("/", 2)
         if ref["newSha"] and kind in ("heads", "tags"):
             tags = (name,) if kind == "tags" else ()
             label = f"{repo['name']} {name}"
             source = f"hf://{repo['name']}"
-            found.append(CheckpointRevision(source, str(ref["newSha"]), label, tags=tags))
-    return found
+            checkpoints.append(CheckpointRevision(source, str(ref["newSha"]), label, tags=tags))
+    return checkpoints
 
 
 def _of_wandb(payload: Any) -> list[CheckpointRevision]:
@@ -119,4 +119,4 @@ SENDERS: Mapping[str, WebhookSender] = {
     "huggingface": WebhookSender(_known_to_hugging_face, _of_hugging_face),
     "wandb": WebhookSender(_signed_by_wandb, _of_wandb),
 }
-"""By the last part of the path that each delivers to."""
+"""The senders by the last part of the path to which they deliver."""

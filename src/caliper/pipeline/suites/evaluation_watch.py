@@ -1,4 +1,4 @@
-"""What ends an evaluation from outside: a lost source, a skip, or the end of its time."""
+"""Ends evaluations from outside: for a lost source, a skip, or a time-out."""
 
 from __future__ import annotations
 
@@ -15,10 +15,10 @@ from caliper.pipeline.suites.source_leases import SourceLeases
 from caliper.ports.clock import Clock
 
 LONGEST = 86_400.0
-"""Seconds that an evaluation may take, if its suite names no other limit."""
+"""Seconds that an evaluation may take, if its suite sets no limit."""
 _PACE = 1.0
 _LOOKS = 5
-"""Paces between two looks whether an entry was skipped."""
+"""Paces between two checks whether an entry was skipped."""
 _Value = TypeVar("_Value")
 
 
@@ -34,8 +34,8 @@ class EntrySkipped(Exception):
     cause = EntryCause.SKIP
 
 
-class Vigil:
-    """Watches over evaluations, and over their `sources`, if any."""
+class EvaluationWatch:
+    """Watches evaluations, and their `sources`, if any."""
 
     def __init__(self, clock: Clock, sources: SourceLeases | None) -> None:
         self._clock, self._sources = clock, sources
@@ -43,7 +43,7 @@ class Vigil:
     async def over(
         self, suite: Suite, claim: EntryClaim, work: Callable[[], Coroutine[Any, Any, _Value]]
     ) -> _Value:
-        """The result of the work, which is ended early for a lost source, a skip or after its time.
+        """The result of the work, which a lost source, a skip or its time limit ends early.
         Raises SourceLost, EntrySkipped, BackendRejected, InvalidInput, StoreUnavailable, and what
         the work raises.
         """
@@ -52,13 +52,13 @@ class Vigil:
         watches = [asyncio.create_task(self._limits(suite, claim, limit))]
         if self._sources is not None:
             watches.append(asyncio.create_task(self._loss(self._sources, claim)))
-        held = nullcontext() if self._sources is None else self._sources.held(claim.entry)
+        marker = nullcontext() if self._sources is None else self._sources.marked(claim.entry)
         try:
-            async with held:
+            async with marker:
                 try:
                     return await _first_result(task, watches)
                 finally:
-                    # What is served is put away before its source may be, and anything is told; a
+                    # Stop serving before the source may be removed and before notices go out; a
                     # watch that goes on would write the marker again.
                     await _stop(task, *watches)
         finally:
@@ -69,12 +69,12 @@ class Vigil:
         raise SourceLost(await sources.loss(claim.entry))
 
     async def _limits(self, suite: Suite, claim: EntryClaim, limit: float) -> None:
-        """One that waits for a slot has not begun: what serves it has limits of its own."""
+        """Time does not count while the entry waits for a slot: serving has its own limits."""
         since, paces = self._clock.monotonic(), 0
         while self._clock.monotonic() - since < limit:
             await self._clock.sleep(_PACE)
             paces += 1
-            # A store that is away for a while ends nothing here.
+            # An outage of the store ends no evaluation.
             with suppress(CaliperError):
                 if paces % _LOOKS == 0 and await claim.is_given_up():
                     raise EntrySkipped
