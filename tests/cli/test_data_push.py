@@ -148,4 +148,4 @@ async def test_questions_from_the_media_are_pushed_with_media_of_their_own(
 
 def test_a_benchmark_with_questions_of_its_own_takes_no_others(caliper: Command) -> None:
     ended = caliper(*PUSH, "--qa", DATA, "--server", "127.0.0.1:1", code=2)
-    assert "captionqa: its own questions are asked from the media" in ended.err
+    assert "captionqa: it asks its own questions about the media" in ended.err

@@ -98,7 +98,7 @@ def test_a_run_directory_that_is_damaged_is_told(root: Path, copied: Path) -> No
     whole = verdict_lines(copied)
     keep_lines(copied, [whole[0].replace(b'"index":', b'"index":x', 1), *whole[1:]])
     ended = Command(root)("validate", copied.name, code=2)
-    assert "00000000.jsonl.gz: a segment holds no verdict at a place" in ended.err
+    assert "00000000.jsonl.gz: the segment has no verdict at a place" in ended.err
     keep_lines(copied, whole)
     shard.write_bytes(shard.read_bytes()[:-100])
     ended = Command(root)("report", copied.name, code=2)

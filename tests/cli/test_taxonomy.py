@@ -71,7 +71,7 @@ async def test_a_domain_of_our_own_is_captioned_with_its_taxonomy(tmp_path: Path
         assert "taxonomy: the paper has no taxonomy of household: give" in ended.err
         tree.write_text("household:\n  Use: [Purpose]\nstreet:\n  Use: [Purpose]\n")
         ended = await asyncio.to_thread(caliper, *words, "--taxonomy", "tree.yaml", code=2)
-        assert "taxonomy: no question is of 'street'; the data have household" in ended.err
+        assert "taxonomy: no questions about 'street'; the data have household" in ended.err
         assert server.requests == []
         tree.write_text("household:\n  Use: [Purpose]\n")
         await asyncio.to_thread(caliper, *words, "--taxonomy", "tree.yaml", code=0)

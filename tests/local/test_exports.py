@@ -23,7 +23,7 @@ def test_a_report_that_was_changed_is_not_exported(tmp_path: Path) -> None:
     end.write_text(json.dumps({"files": {"report.json": hashlib.sha256(b"{}").hexdigest()}}))
     assert exports.read_file(tmp_path, "report.json") == b"{}"
     report.write_bytes(b'{"score": 99}')
-    with pytest.raises(DataLoss, match=r"report\.json: not .*`caliper report` writes it again"):
+    with pytest.raises(DataLoss, match=r"report\.json: not .*`caliper report` rewrites it"):
         exports.read_file(tmp_path, "report.json")
 
 

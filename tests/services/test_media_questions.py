@@ -183,7 +183,7 @@ async def test_another_model_is_not_asked(there: There) -> None:
     captions = await there.gateway.upload("captionqa", {"nat_000": "A dog."})
     for given, message in (
         ({"captioner": NAME, "media": "another"}, "another"),
-        ({"captions": captions, "media": NAME}, "give it as captioner too"),
+        ({"captions": captions, "media": NAME}, "must also be the captioner"),
         ({"captioner": NAME, "media": NAME, "qa_replies": digest}, "one of media and qa_replies"),
     ):
         part = BenchmarkRequest("captionqa", digest, **given)  # type: ignore[arg-type]

@@ -133,7 +133,7 @@ def _outlets(ground: Ground, signatures: Signatures) -> Outlets:
         return await sequential.stored_rule(ground.store, rules, run)
 
     book = CaptionBook(ground.store)
-    blocks = DrawnBlocks(ground.codec, rule_of, book.known, queue_block)
+    blocks = DrawnBlocks(ground.codec, rule_of, book.texts, queue_block)
     return Outlets(
         announce,
         lambda kind, text: _LOG.warning("%s: %s", kind, text),

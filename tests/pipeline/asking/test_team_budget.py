@@ -139,4 +139,4 @@ async def test_tokens_that_nobody_counts_are_warned_of(
     process = Process(store, "a", clock)
     (await process.opened(quota)).enter(Usage(), "m")
     assert len(process.warned) == count
-    assert all("the quota of its team cannot hold" in text for text in process.warned)
+    assert all("the quota of its team cannot be enforced" in text for text in process.warned)

@@ -138,7 +138,7 @@ async def test_a_cap_that_cannot_hold_is_told(store: MemoryStore) -> None:
     for _ in range(2):
         (await opened(shared)).enter(Usage(0), "llm")
     assert len(warned) == 1
-    assert "llm counts no tokens" in warned[0]
+    assert "llm does not count tokens" in warned[0]
 
 
 async def test_what_a_run_used_is_told_by_model(store: MemoryStore) -> None:

@@ -186,7 +186,9 @@ async def test_a_complete_run_that_lost_verdicts_is_not_complete(
     (segment,) = [key async for key in store.list(f"runs/{ids[1]}/verdicts/")]
     lines = gzip.decompress(store.objects[segment]).splitlines(keepends=True)
     store.objects[segment] = gzip.compress(b"".join(lines[:2]))
-    with pytest.raises(DataLoss, match=f"{segment}: broken segment: not what was written"):
+    with pytest.raises(
+        DataLoss, match=f"{segment}: broken segment: not the lines that were written"
+    ):
         await comparer.compare(ids, ComparisonRequest())
     # The end of an earlier release.
     own = run_store(store, ids[1])

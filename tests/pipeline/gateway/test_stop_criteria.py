@@ -38,7 +38,7 @@ async def test_a_start_stores_it_beside_the_spec(policy: Policy | None) -> None:
     again, created = await (await front.gateway()).start(asked)
     assert (again.spec, created) == (begun.spec, False)
     await write_json(store, CRITERION, **asdict(replace(criterion, base="another")))
-    with pytest.raises(InvalidInput, match=r"judging\.json: not that of the spec"):
+    with pytest.raises(InvalidInput, match=r"judging\.json: does not match the spec"):
         await read_criterion(store, begun.spec)
     other = replace(front.asked, name="next")
     assert (await (await front.gateway()).start(other))[0].spec.judging == ""

@@ -208,7 +208,7 @@ async def test_packs_of_a_newer_form_are_left_alone(there: Installation) -> None
 
 async def test_rows_beyond_the_bound_are_neither_read_nor_held() -> None:
     store, clock = MemoryStore(), FakeClock()
-    front = Packs(store, clock, held=250 * 28, small=0)
+    front = Packs(store, clock, cached=250 * 28, small=0)
     names = [pack_key(key(number)) or b"" for number in range(300)]
     for first in range(0, 300, 10):
         frames = [Frame.of(each, 0, b"x") for each in names[first : first + 10]]

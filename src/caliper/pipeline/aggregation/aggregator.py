@@ -203,8 +203,8 @@ class Aggregator:
         self._outlets.telemetry.record(SnapshotKept(self._clock.now().timestamp()))
 
     async def scores(self, run: str, *, wait: bool = False) -> Scores | None:
-        """Like `ports.stages.ScoreBoard`; recomputing takes at most a tenth of the time. With `wait`,
-        waits for the final figures of a run that is over. Raises StoreUnavailable.
+        """Like `ports.stages.ScoreBoard`; recomputing takes at most a tenth of the time. With
+        `wait`, waits for the final figures of a run that is over. Raises StoreUnavailable.
         """
         async with self._lock:
             if not self.leads:

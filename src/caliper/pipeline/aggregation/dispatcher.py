@@ -60,7 +60,7 @@ class Dispatcher:
         return sum(queue.weight for queue in self._queues.values())
 
     async def run(self) -> None:
-        """Refill the topics four times a second, forever. Jobs wait while store or stream are down."""
+        """Refill the topics four times a second, forever. Jobs wait out outages."""
         while True:
             try:
                 await self.refill()

@@ -41,8 +41,8 @@ PublishBlock = Callable[[RunLedger, AsyncIterator[JobMessage]], Awaitable[None]]
 
 @dataclass(slots=True)
 class _Draw:
-    """The draw of a run: its rule, the indices of its blocks by the first repeat of each question, the
-    number of blocks `seen` by the rule, and the questions `drawn` from them.
+    """The draw of a run: its rule, the indices of its blocks by the first repeat of each question,
+    the number of blocks `seen` by the rule, and the questions `drawn` from them.
     """
 
     rule: StopRule

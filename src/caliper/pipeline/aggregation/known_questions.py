@@ -180,8 +180,8 @@ def _digest_of(run: RunLedger, questions: Sequence[CaptionQuestion], captions: C
 def draw_blocks(
     questions: Sequence[CaptionQuestion], reused: frozenset[int], seed: bytes
 ) -> list[list[int]]:
-    """The blocks in which questions are drawn. Reused ones are separate strata, so that each block has
-    its share of both; their replies are read from the store without asking a model.
+    """The blocks in which questions are drawn. Reused ones are separate strata, so that each block
+    has its share of both; their replies are read from the store without asking a model.
     """
     units = [
         replace(one.unit, stratum=f"{one.unit.stratum}, reused")

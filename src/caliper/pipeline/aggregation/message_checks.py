@@ -41,8 +41,8 @@ _EVENT_SENDERS = {
 
 
 def check_key(message: Verdicts, key: str) -> None:
-    """Raises Misfit for verdicts that do not match their key, which determines the aggregator of the
-    run.
+    """Raises Misfit for verdicts that do not match their key, which determines the aggregator of
+    the run.
     """
     if key != f"{message.run}/{message.benchmark}/{message.sample}":
         raise Misfit(Refusal.KEY, f"it is about run {message.run!r:.40}")
@@ -143,8 +143,8 @@ class PlanTable:
 
 
 class PlanCheck:
-    """Checks verdicts against the plans of their runs. It keeps the tables used last, of at most four
-    million indices.
+    """Checks verdicts against the plans of their runs. It keeps the tables used last, of at most
+    four million indices.
     """
 
     def __init__(self, most: int = _MOST_INDICES) -> None:

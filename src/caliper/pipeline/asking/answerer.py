@@ -30,13 +30,13 @@ _NO_MEDIA: Pictures = MappingProxyType({})
 class PromptingAnswerer:
     """Renders an Ask with a template of `pack` and asks `model`. Does not cache replies.
 
-    `seed` is the sampling seed of the run. `shown` holds the images for media questions.
+    `seed` is the sampling seed of the run, `images` are for media questions.
     """
 
     def __init__(
-        self, model: ChatModel, pack: PromptPack, seed: int = 0, shown: Pictures = _NO_MEDIA
+        self, model: ChatModel, pack: PromptPack, seed: int = 0, images: Pictures = _NO_MEDIA
     ) -> None:
-        self._model, self._pack, self._seed, self._shown = model, pack, seed, shown
+        self._model, self._pack, self._seed, self._images = model, pack, seed, images
 
     @property
     def identity(self) -> Identity:
@@ -51,7 +51,7 @@ class PromptingAnswerer:
         """
         messages = render_ask(self._pack, ask)
         if ask.item.source is Source.MEDIA:
-            images = self._shown.get(ask.item.media)
+            images = self._images.get(ask.item.media)
             if images is None:
                 raise InvalidInput(
                     "questions about the picture or clip itself cannot be put to a judge or "
@@ -81,7 +81,7 @@ class PromptingAnswerer:
     def within(self, allowance: Allowance | None) -> PromptingAnswerer:
         """A copy of this answerer that is limited by an allowance, if one is given."""
         model = cap_model(self._model, allowance)
-        return PromptingAnswerer(model, self._pack, self._seed, self._shown)
+        return PromptingAnswerer(model, self._pack, self._seed, self._images)
 
     async def close(self) -> None:
         """Close the model."""

@@ -63,8 +63,8 @@ class Captioner:
         Raises MediaMissing, InvalidInput, BackendError, ModelChanged, StoreUnavailable.
         """
         paths = job.items[0].media
-        async with self._media.load(job.benchmark, (paths,)) as shown:
-            return await self._caption(job, shown[paths])
+        async with self._media.load(job.benchmark, (paths,)) as pictures:
+            return await self._caption(job, pictures[paths])
 
     async def _caption(self, job: CaptionJob, images: Sequence[Image]) -> Caption | Failure:
         item = job.items[0]
@@ -108,8 +108,8 @@ class Captioner:
         raises, MediaMissing, InvalidInput.
         """
         paths = {item.media for item in job.items}
-        async with self._media.load(job.benchmark, paths) as shown:
-            answerer = PromptingAnswerer(self._model, self._pack, self.spec.sampling_seed, shown)
+        async with self._media.load(job.benchmark, paths) as pictures:
+            answerer = PromptingAnswerer(self._model, self._pack, self.spec.sampling_seed, pictures)
             models = Models({f"{job.benchmark}/media": answerer})
             examiner = Examiner(self.spec, models, self._store, self._telemetry)
             examine_job = ExamineJob(job.run, job.benchmark, job.sample, None, job.items)

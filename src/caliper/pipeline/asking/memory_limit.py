@@ -107,9 +107,9 @@ class LimitedMedia:
     ) -> AsyncIterator[Pictures]:
         """Load the pictures of samples once there is room, and hold them for the context.
 
-        Each sample is given by its media paths. Raises MediaMissing, InvalidInput.
+        A sample is a tuple of its media paths. Raises MediaMissing, InvalidInput.
         """
         async with self.limit.place() as holds:
-            shown = {paths: await self.media[benchmark].images(paths) for paths in samples}
-            holds(image for images in shown.values() for image in images)
-            yield shown
+            pictures = {paths: await self.media[benchmark].images(paths) for paths in samples}
+            holds(image for images in pictures.values() for image in images)
+            yield pictures

@@ -55,7 +55,7 @@ def key_of_job(spec: RunSpec, job: ExamineJob) -> tuple[str, str]:
 
 
 def traits_of_job(spec: RunSpec, job: ExamineJob | CaptionJob) -> Hashable:
-    """What equal jobs have in common, whichever run they are of; unequal ones may share it."""
+    """A value that equal jobs of any runs have in common; unequal ones may share it."""
     part = spec.benchmark(job.benchmark)
     source = job.items[0].source
     if isinstance(job, ExamineJob):
@@ -76,7 +76,7 @@ def _models_of(part: BenchmarkSpec, job: ExamineJob) -> dict[str, Identity]:
 
 
 def _item_json(item: Item) -> dict[str, Any]:
-    """The JSON of an item without what depends on the run: its dense index, and which of its
+    """The JSON of an item without fields that depend on the run: its dense index, and which of its
     questions are drawn.
     """
     fields = encode_item(item)

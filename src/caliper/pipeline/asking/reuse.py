@@ -45,8 +45,8 @@ def job_name(job: CaptionJob | ExamineJob) -> str:
 
 def _part(job: CaptionJob | ExamineJob) -> str:
     questions = [each for item in job.items for each in item.positions()]
-    drawn = [index for index, each, _ in questions if each.unscored is not Reason.NOT_DRAWN]
-    return "" if len(drawn) == len(questions) else f"{min(drawn, default=0):x}"
+    indices = [index for index, each, _ in questions if each.unscored is not Reason.NOT_DRAWN]
+    return "" if len(indices) == len(questions) else f"{min(indices, default=0):x}"
 
 
 async def reused_jobs(run: ObjectStore) -> set[str]:

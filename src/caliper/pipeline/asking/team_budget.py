@@ -1,8 +1,8 @@
-"""What a team may spend a day: checked before every call, charged after it, and shared by all
-processes that work for the team. `pipeline.store.team_use` has where it is stored.
+"""A team's daily budget: checked before every call, charged after it, and shared by all processes
+that work for the team. `pipeline.store.team_use` defines where it is stored.
 
-Calls in flight count as calls, but not their tokens; what other processes spent for unfinished jobs
-is not known yet. A quota can be exceeded by these.
+Calls in flight count as calls, but not their tokens, and other processes' spending for unfinished
+jobs is unknown. These can exceed a quota.
 """
 
 from __future__ import annotations
@@ -26,8 +26,8 @@ _DAYS = 2
 
 @dataclass(eq=False)
 class _Day:
-    """What this process spent for a team on one day, how much of it is published, and what others
-    are known to have spent.
+    """This process's spending for a team on one day, its published part, and the known spending of
+    others.
     """
 
     own: Spending = field(default_factory=Spending)
@@ -53,7 +53,7 @@ class TeamBudget:
         return name, day
 
     def unpublished(self) -> Mapping[str, _Day]:
-        """The days of which something is to be published."""
+        """The days with unpublished spending."""
         return {name: day for name, day in self._days.items() if day.own != day.published}
 
     def ask(self, quota: DayQuota) -> None:
@@ -78,7 +78,7 @@ class TeamBudgets:
         self._budgets: dict[str, TeamBudget] = {}
 
     async def of(self, team: str) -> TeamBudget:
-        """The budget of a team, updated with what other processes published. Raises
+        """The budget of a team, updated with other processes' published spending. Raises
         StoreUnavailable.
         """
         budget = self._budgets.setdefault(team, TeamBudget(self._clock))
@@ -89,7 +89,7 @@ class TeamBudgets:
         return budget
 
     async def publish(self, team: str) -> None:
-        """Publish what this process spent for a team. Raises StoreUnavailable or StoreFull."""
+        """Publish this process's spending for a team. Raises StoreUnavailable or StoreFull."""
         budget = self._budgets.get(team)
         if budget is None:
             return

@@ -27,7 +27,7 @@ from caliper.ports.models import ChatMessage, ChatModel, Completion, Usage
 from caliper.ports.storage import ObjectStore
 
 _IDLE_STARTS = 64
-"""The number of idle starts kept in memory; the store has what all of them used."""
+"""The number of idle starts kept in memory; the store has the use of all."""
 
 _ROOT = "spent/"
 _Start = tuple[str, int]
@@ -46,8 +46,8 @@ class Allowance:
     `used_elsewhere` is the last known number used by other processes.
 
     `retain` is called on every use, so that the allowance is not evicted before it is published.
-    `warn` is called once per model whose server counts no tokens: the cap cannot hold for it.
-    `team` is what the run's team spends, within its quota.
+    `warn` is called once per model whose server does not count tokens: the cap cannot be enforced
+    for it. `team` is the budget of the run's team, limited by its quota.
     """
 
     tokens: int
@@ -100,8 +100,8 @@ class Allowance:
             self.uncounted.add(model)
             cap = "the quota of its team" if self.tokens == UNLIMITED else _cap(self.tokens)
             self.warn(
-                f"the server of {model} counts no tokens: {cap} cannot hold for its calls; cap "
-                "them with --max-calls"
+                f"the server of {model} does not count tokens: {cap} cannot be enforced; cap its "
+                "calls with --max-calls"
             )
 
     @property
@@ -151,10 +151,10 @@ class SharedAllowances:
 
         runs/<id>/spent/<start>/<who>.json   the tokens used by one process
 
-    Processes do not wait for each other. A cap can therefore be exceeded by the calls in flight
-    and by what other processes used for unfinished jobs; what a process used for a job is lost if
-    it is killed in the middle of it. `process` names this process uniquely; `warn` is called with a
-    message if a cap cannot hold. Quotas hold with `teams`, of the same process.
+    Processes do not wait for each other. A cap can therefore be exceeded by calls in flight and by
+    other processes' use for unfinished jobs; a process killed in the middle of a job loses its use
+    for it. `process` names this process uniquely; `warn` is called with a message if a cap cannot
+    be enforced. Quotas apply with `teams`, of the same process.
     """
 
     def __init__(
@@ -171,7 +171,7 @@ class SharedAllowances:
         self._recent: OrderedDict[_Start, Allowance] = OrderedDict()
 
     async def of(self, job: CaptionJob | ExamineJob) -> Allowance | None:
-        """The allowance of a job, updated with what other processes published; None if uncapped.
+        """The allowance of a job, updated with other processes' published use; None if uncapped.
 
         Raises StoreUnavailable or StoreFull.
         """
@@ -209,7 +209,7 @@ class SharedAllowances:
                 self._recent.pop(start, None)
 
     async def publish(self, job: CaptionJob | ExamineJob) -> None:
-        """Publish what this process used for a job's run. Raises StoreUnavailable or StoreFull."""
+        """Publish this process's use for a job's run. Raises StoreUnavailable or StoreFull."""
         if job.cap is not None:
             if self._teams is not None and job.cap.quota is not None:
                 await self._teams.publish(job.cap.quota.team)
@@ -227,7 +227,7 @@ class SharedAllowances:
                 allowance.published = used
 
     async def _read(self, run: str, cap: TokenCap) -> dict[str, UsageByModel]:
-        """What each process published, by the name of its object."""
+        """The published use of each process, by the name of its object."""
         return await _published(run_store(self._store, run), _prefix(cap.start))
 
 

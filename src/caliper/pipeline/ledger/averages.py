@@ -1,4 +1,4 @@
-"""Which of the dimensions that a run plans, such as tasks, an average still lacks."""
+"""Finds the planned dimensions, such as tasks, that an average still lacks."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from caliper.core.tally import Tally
 
 
 class PlannedAverages:
-    """The averages of a run and their parts, as they are once all of its plan is scored.
+    """The averages of a run and their parts, as they will be once the whole plan is scored.
 
     They are learned from the first sample of each task or domain in the plan.
     """

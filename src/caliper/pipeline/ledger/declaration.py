@@ -11,7 +11,7 @@ from caliper.core.report import BenchmarkReport, Coverage, Generation, Report
 from caliper.core.run import BenchmarkSpec, RunSpec, RunState
 
 _KINDS_WITHOUT_DECODING = ("lexical", "replay", "function")
-"""Kinds of models that are told no decoding."""
+"""Kinds of models without decoding settings."""
 
 
 def empty_report(spec: RunSpec) -> Report:
@@ -70,7 +70,7 @@ def generation_of(spec: RunSpec, part: BenchmarkSpec) -> dict[str, Generation]:
 
 
 def spec_for_readers(spec: RunSpec) -> dict[str, object]:
-    """What a reader needs to reproduce the run, in addition to settings and models.
+    """The spec as readers need it to reproduce the run, in addition to settings and models.
 
     Leaves out the run id, so equal results give equal files.
     """

@@ -185,7 +185,7 @@ class Ledger:
         return self.known == len(self._states)
 
     def outcome(self, index: int) -> Outcome | None:
-        """The outcome of an index; None if it is unknown, or of a question that was not drawn."""
+        """The outcome of an index; None if it is unknown, or its question was not drawn."""
         state = self._states[index]
         if state in (_UNKNOWN, _UNDRAWN):
             return None
@@ -238,7 +238,7 @@ class Ledger:
         return any(state == _UNKNOWN or state in _PASSING for state in states)
 
     def count(self, first: int, size: int) -> tuple[int, Mapping[str, int]]:
-        """Of `size` indices from `first`: how many are scored, and how many are not by reason."""
+        """The number of scored ones among `size` indices from `first`, and of others by reason."""
         codes = Counter(self._states[first : first + size])
         reasons = {str(reason): codes[code] for reason, code in _CODES.items() if codes[code]}
         scored = sum(number for code, number in codes.items() if _is_score(code))

@@ -1,4 +1,4 @@
-"""One run as the aggregator sees it: its ledger, its events, and how it was last reported."""
+"""One run as the aggregator sees it: its ledger, its events, and its last report."""
 
 from __future__ import annotations
 
@@ -27,20 +27,19 @@ from caliper.ports.storage import ObjectStore
 class RunLedger:
     """The ledger of one run, with the run's events and end.
 
-    `events` holds the time of the last event of each kind, in milliseconds since 1970, by the
-    clock of its publisher. `active_at` is the monotonic time of the last message about the run.
-    `start` is the number of the last start that was planned, `cancelled` and `failed` of the last
-    one that was cancelled or has failed (0: none), `retries` the indices that are being retried
-    since. A run that `heals` was opened anew, for the jobs of a new start to restore what it lost.
-    `shards` are those of the last start's job queue, and `jobs_left` says whether jobs may be left
-    in it. `block` counts the queues that whoever holds the run wrote itself, one after the other,
-    for blocks that it drew.
+    `events` holds the time of the last event of each kind, in milliseconds since 1970, by the clock
+    of its publisher. `active_at` is the monotonic time of the last message about the run. `start`
+    is the number of the last planned start, `cancelled` and `failed` of the last one that was
+    cancelled or has failed (0: none), `retries` the indices being retried since. A run that `heals`
+    was reopened for the jobs of a new start to restore what it lost. `shards` counts those of the
+    last start's job queue, and `jobs_left` says whether jobs may be left in it. `block` counts the
+    queues that the holder of the run wrote, one after the other, for blocks that it drew.
 
     `end_state` and `report` (SHA-256 of report.json) are as last written, `announced_end` is the
     pair of them as last published, `files` has the SHA-256 of every file of the report, and
-    `reported_changes` the ledger's `changes` when they were written (-1: never). `ended_at` is when
-    the run ended, in RFC 3339, and `reuse` the reuse in its report. `team` is that of the run's
-    first owner, empty without teams.
+    `reported_changes` the ledger's `changes` when they were written (-1: never). `ended_at` is the
+    end time in RFC 3339, and `reuse` the reuse in its report. `team` is the first owner's, empty
+    without teams.
     """
 
     spec: RunSpec
@@ -92,7 +91,7 @@ class RunLedger:
         async for batch in batches:
             contested = self.ledger.contested(verdict for _, verdict in batch)
             self.ledger.enter(batch, await self.log.read_many(contested))
-            # A long log takes seconds: let other tasks run in between.
+            # A long log takes seconds: let other tasks run.
             await asyncio.sleep(0)
 
     async def merge(self, verdicts: Sequence[Verdict]) -> list[OutcomeChange]:
@@ -102,19 +101,19 @@ class RunLedger:
         StoreUnavailable.
         """
         if self.spec.judging:
-            # A job is about some questions of its sample: others may be drawn later.
+            # A job covers some questions of its sample: others may be drawn later.
             verdicts = [each for each in verdicts if each.outcome != UNDRAWN]
         contested = self.ledger.contested(verdicts)
         standing = await self.log.read_many(contested) if contested else None
         return self.ledger.merge(verdicts, standing)
 
     def queue_block(self, shards: int) -> None:
-        """Note that the job queue has been written anew, with the jobs of one more block."""
+        """Note that the job queue was rewritten, with the jobs of one more block."""
         self.shards, self.jobs_left = shards, True
         self.block += 1
 
     def decide(self) -> None:
-        """The answer is sure: what has no outcome is not drawn. Raises StoreUnavailable."""
+        """The answer is sure: mark open questions as not drawn. Raises StoreUnavailable."""
         unknown = (i for i in range(self.summary.questions) if self.ledger.lacks(range(i, i + 1)))
         self.ledger.merge([Verdict(index, UNDRAWN) for index in unknown])
         self.retries.clear()
@@ -134,7 +133,7 @@ class RunLedger:
         elif isinstance(event, PlanMade):
             if self.is_new(event.start):
                 self.retry(event.asked)
-                # Not by the plan of the start that failed, which may come twice.
+                # Not by the plan of the failed start, which may come twice.
                 self.is_broken = False
             if event.start > self.start or (event.start == self.start and not self.spec.judging):
                 self.start, self.shards = event.start, event.shards
@@ -153,7 +152,7 @@ class RunLedger:
             self.retries = set()
 
     def is_new(self, start: int) -> bool:
-        """Whether a start comes after the last one that is known."""
+        """Whether a start comes after the last known one."""
         return start > self.current_start
 
     def retry(self, limit: int | None) -> None:
@@ -181,9 +180,9 @@ class RunLedger:
 
     @property
     def due_state(self) -> RunState | None:
-        """How the run ends as far as is known; None while it goes on.
+        """The end of the run as known so far; None while it goes on.
 
-        FINISHED includes COMPLETE and DECIDED: only the report tells them apart.
+        FINISHED includes COMPLETE and DECIDED: only the report distinguishes them.
         """
         if self.is_broken:
             return RunState.FAILED
@@ -193,12 +192,12 @@ class RunLedger:
 
     @property
     def lacks_verdicts(self) -> bool:
-        """Whether verdicts are missing that were there when the run ended."""
+        """Whether verdicts are missing that existed when the run ended."""
         return self.end_state in REPORTED_STATES and not self.ledger.finished
 
     @property
     def state(self) -> RunState:
-        """The current state of the run: its end only once that is written."""
+        """The current state of the run: its end only once written."""
         if self.end_is_current and self.end_state is not None:
             return self.end_state
         if self.due_state is RunState.CANCELLED:
@@ -207,7 +206,7 @@ class RunLedger:
 
     @property
     def end_is_current(self) -> bool:
-        """Whether the end that was written last is still how the run ends."""
+        """Whether the end written last is still current."""
         ended = RunState.FINISHED if self.end_state in WHOLE_STATES else self.end_state
         return ended is not None and ended is self.due_state
 
@@ -221,7 +220,7 @@ class RunLedger:
         )
 
     def facts(self) -> dict[str, Any]:
-        """Everything but ledger, spec and plan that must survive a restart, as JSON."""
+        """The state, besides ledger, spec and plan, that must survive a restart, as JSON."""
         return {
             "events": {str(kind): when for kind, when in self.events.items()},
             "error": self.error,
@@ -230,7 +229,7 @@ class RunLedger:
             "report": self.report,
             "announced": self.announced_end,
             "start": self.start,
-            # Blocks are queued anew by the next who holds the run.
+            # The next holder of the run queues blocks again.
             "shards": 0 if self.spec.judging else self.shards,
             "heals": self.heals,
             "cancelled": self.cancelled,
@@ -247,7 +246,7 @@ class RunLedger:
         try:
             self._recall(facts)
         except (LookupError, TypeError, ValueError, AttributeError) as error:
-            message = f"these are no facts of run {self.run}: {error!r}"
+            message = f"not the facts of run {self.run}: {error!r}"
             raise InvalidInput(message, file=file) from error
 
     def _recall(self, facts: Mapping[str, Any]) -> None:
@@ -268,7 +267,7 @@ class RunLedger:
         self.log.digests.update({int(number): str(digest) for number, digest in digests})
 
     async def write_end(self, result: tuple[RunState, str], outcomes: str, now: datetime) -> None:
-        """Write to end.json how the run ended, with the digests of its report and of the ledger.
+        """Write the end of the run to end.json, with the digests of its report and of the ledger.
 
         The run counts as ended only after the write, so anyone notified finds the end in the
         store. Raises StoreUnavailable or StoreFull.

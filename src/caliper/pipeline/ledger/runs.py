@@ -63,18 +63,18 @@ class Runs:
         ledger = await self._open(run, None, now, stored_at(end))
         if ledger is not None:
             _recall_end(ledger, end)
-            known = dict(ledger.log.digests)
+            digests = dict(ledger.log.digests)
             await ledger.load(heal=ledger.is_new(start))
-            if ledger.log.digests != known:
-                # Other readers would miss what was emptied.
+            if ledger.log.digests != digests:
+                # Other readers would miss the emptied segments.
                 name = "segment_digests"
                 await write_json(ledger.store, END, **{**end, name: ledger.facts()[name]})
             _recall_report(ledger, end)
         return ledger
 
     async def take_up(self, run: str, now: float, start: int = 0) -> RunLedger | None:
-        """Open a run to go on with it. Returns and raises as `open`, and raises DataLoss if it
-        ended with a plan or verdicts that are no longer there, unless they come again.
+        """Open a run to continue it. Returns and raises as `open`, and raises DataLoss if it ended
+        with a plan or verdicts that are now missing, unless they come again.
         """
         ledger = await self.open(run, now, start)
         if ledger is None and await run_store(self._store, run).get(END) is not None:
@@ -84,7 +84,7 @@ class Runs:
         return ledger
 
     async def refresh(self, run: RunLedger) -> None:
-        """Enter what was stored since the run was opened. Only for read-only ledgers.
+        """Enter verdicts stored since the run was opened. Only for read-only ledgers.
 
         Raises what `open` raises.
         """
@@ -111,7 +111,7 @@ class Runs:
 
 
 def _recall_end(run: RunLedger, end: Mapping[str, Any]) -> None:
-    """Restore the facts in end.json. One that is lost or broken will be written again."""
+    """Restore the facts in end.json. A lost or broken one will be written again."""
     with suppress(InvalidInput):
         run.restore(end, END)
 

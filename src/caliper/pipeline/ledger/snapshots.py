@@ -125,12 +125,12 @@ def decode(data: bytes) -> Snapshot:
 def _header(data: bytes) -> tuple[dict[str, Any], memoryview]:
     view, start = memoryview(data), len(_MAGIC) + 4
     if not data.startswith(_MAGIC) or hashlib.sha256(view[:-32]).digest() != view[-32:]:
-        raise InvalidInput("the snapshot is not whole")
+        raise InvalidInput("the snapshot is incomplete")
     end = start + int.from_bytes(view[len(_MAGIC) : start], "little")
     header: dict[str, Any] = json.loads(bytes(view[start:end]))
     refuse_newer(header.get("schema"), "snapshot")
     if header.get("order") != sys.byteorder:
-        raise InvalidInput("the snapshot of a machine of another byte order")
+        raise InvalidInput("the snapshot is from a machine of another byte order")
     return header, view[end:-32]
 
 

@@ -1,4 +1,4 @@
-"""What ends a run once its comparison with a baseline is sure, as it is stored beside the spec."""
+"""The criterion that ends a run once its comparison with a baseline is sure."""
 
 from __future__ import annotations
 
@@ -18,12 +18,12 @@ CRITERION = "judging.json"
 
 @dataclass(frozen=True, slots=True)
 class StopCriterion:
-    """The run that a checkpoint is compared with, and the checks that have to be decided.
+    """The run that a checkpoint is compared with, and the checks to decide.
 
     `policy` has the checks, None for a drop of `margin` points in every headline; `level` is the
-    level of each, but of regressions `alarm_level`, if given. `repeats` is the run that judged some
-    of the baseline again, and `rules` the revision of rules whose verdicts narrow the comparison;
-    empty for none.
+    level of each, except `alarm_level`, if given, for regressions. `repeats` is the run that judged
+    some of the baseline again, and `rules` the revision of rules whose verdicts narrow the
+    comparison; empty for none.
     """
 
     base: str
@@ -36,7 +36,7 @@ class StopCriterion:
 
     @property
     def digest(self) -> str:
-        """What decides when the run ends, and in which order it is drawn, but for its captions."""
+        """The digest of all that decides the run's end and order of draws, except its captions."""
         policy = None if self.policy is None else asdict(self.policy)
         own = [self.base, policy, self.margin, self.level, self.repeats or None]
         more = [self.rules or None, self.alarm_level]
@@ -55,22 +55,22 @@ class StopCriterion:
             names = ("margin", "level", "repeats", "rules", "alarm_level")
             return cls(fields["base"], policy, *(fields[name] for name in names))
         except (LookupError, TypeError, ValueError) as error:
-            raise InvalidInput(f"not what ends a run: {error!r}") from error
+            raise InvalidInput(f"not a stop criterion: {error!r}") from error
 
 
 async def write_criterion(run: ObjectStore, criterion: StopCriterion) -> None:
-    """Store what ends a run. `run` is its own part of the store. Raises StoreUnavailable or
+    """Store the criterion of a run. `run` is its own part of the store. Raises StoreUnavailable or
     StoreFull.
     """
     await write_json(run, CRITERION, **asdict(criterion))
 
 
 async def read_criterion(run: ObjectStore, spec: RunSpec) -> StopCriterion:
-    """What ends the run of a spec. `run` is its own part of the store.
+    """The criterion of the run of a spec. `run` is its own part of the store.
 
-    Raises NewerSchema, DataLoss if it is lost or is not that of the spec, StoreUnavailable.
+    Raises NewerSchema, DataLoss if it is lost or does not match the spec, StoreUnavailable.
     """
-    found = await read_as(run, CRITERION, StopCriterion.from_json)
-    if found is None or found.digest != spec.judging:
-        raise DataLoss("lost" if found is None else "not that of the spec", file=CRITERION)
-    return found
+    criterion = await read_as(run, CRITERION, StopCriterion.from_json)
+    if criterion is None or criterion.digest != spec.judging:
+        raise DataLoss("lost" if criterion is None else "does not match the spec", file=CRITERION)
+    return criterion

@@ -2,8 +2,8 @@
 
 Verdicts are buffered and written as segments when the aggregator takes a snapshot, or when the
 buffer is large. A readable segment is never rewritten: a process that resumes a run begins a new
-one after all existing ones. Segments stay valid even if the snapshot that goes with them was lost,
-since entering a verdict twice changes nothing.
+one after all existing ones. Segments stay valid even if their snapshot was lost, since entering a
+verdict twice changes nothing.
 """
 
 from __future__ import annotations
@@ -39,7 +39,7 @@ class SegmentCache:
 
     def __init__(self, store: ObjectStore, capacity: int = SEGMENT_BYTES) -> None:
         self._store = store
-        self._held: LRUCache[str, bytes] = LRUCache(
+        self._segments: LRUCache[str, bytes] = LRUCache(
             capacity, lambda lines: min(len(lines), capacity)
         )
 
@@ -54,19 +54,19 @@ class SegmentCache:
         """The lines of a segment; None if it does not exist yet. Raises StoreUnavailable, DataLoss
         if it is broken, or has another `digest`, if that is known.
         """
-        if key not in self._held:
+        if key not in self._segments:
             data = await self._store.get(key)
             if data is None:
                 return None
             try:
-                self._held[key] = await asyncio.to_thread(_lines, data, digest)
+                self._segments[key] = await asyncio.to_thread(_lines, data, digest)
             except ValueError as error:
                 raise DataLoss(f"broken segment: {error}", file=key) from error
-        return self._held[key]
+        return self._segments[key]
 
     def forget(self, key: str) -> None:
-        """Drop a segment: another one has its key, or nobody reads it soon."""
-        self._held.pop(key, None)
+        """Drop a segment: another one has its key, or it will not be read soon."""
+        self._segments.pop(key, None)
 
     async def empty(self, key: str) -> None:
         """Replace a segment whose verdicts come again. Raises StoreUnavailable or StoreFull."""
@@ -79,7 +79,7 @@ class StoreLog:
 
     `append` only buffers; `flush` writes to the store, and `waiting` counts the verdicts appended
     since the last flush. `first` is the number of the first segment to write. `digests` has the
-    SHA-256 of the lines of segments by number, as far as they are known: packed, they may differ.
+    known SHA-256 of segments' lines by number: compressed bytes may differ.
     """
 
     def __init__(
@@ -97,22 +97,22 @@ class StoreLog:
 
     @classmethod
     async def open(
-        cls, store: ObjectStore, prefix: str, cache: SegmentCache, known: int = 0
+        cls, store: ObjectStore, prefix: str, cache: SegmentCache, least: int = 0
     ) -> StoreLog:
-        """Open a log that continues after all segments: those that exist, and the first `known`
-        ones, which did. Raises StoreUnavailable.
+        """Open a log that continues after all segments: those that exist, and the first `least`
+        ones, which existed. Raises StoreUnavailable.
         """
         numbers = [_number(key) async for key in store.list(f"{prefix}/")]
-        return cls(store, prefix, cache, max(known, *(number + 1 for number in numbers), 0))
+        return cls(store, prefix, cache, max(least, *(number + 1 for number in numbers), 0))
 
     @property
     def next_key(self) -> str:
-        """The key of the segment that is written next."""
+        """The key of the next segment to write."""
         return self._key(self._number)
 
     @property
     def segments(self) -> int:
-        """The number of segments before the one that is written next."""
+        """The number of segments before the next one to write."""
         return self._number
 
     @property
@@ -121,12 +121,12 @@ class StoreLog:
         return min(self._sealed, default=self._number)
 
     def has_stored(self, place: int) -> bool:
-        """Whether a place is before the segment that is written next."""
+        """Whether a place is before the next segment to write."""
         return _split(place)[0] < self._number
 
     @property
     def pending(self) -> int:
-        """The number of bytes that are not in the store yet."""
+        """The number of bytes not yet in the store."""
         return len(self._buffer) + sum(map(len, self._sealed.values()))
 
     def append(self, verdicts: Sequence[Verdict]) -> list[int]:
@@ -163,14 +163,14 @@ class StoreLog:
                 self.digests[number] = await asyncio.to_thread(_digest, lines)
 
     async def note_digests(self) -> None:
-        """Take the digests of what earlier processes wrote, as it is. Raises StoreUnavailable."""
+        """Take the digests of earlier processes' segments as stored. Raises StoreUnavailable."""
         for number in set(range(self.stored)) - self.digests.keys():
-            # One that is broken has none: whoever reads it finds that out.
+            # A broken one has none: its readers will report it.
             with suppress(DataLoss):
                 self.digests[number] = _digest(await self._cache.get(self._key(number)))
 
     def clear_cache(self) -> None:
-        """Drop the segments of this log from the cache that it shares."""
+        """Drop the segments of this log from its shared cache."""
         for number in range(self._number):
             self._cache.forget(self._key(number))
 
@@ -184,7 +184,7 @@ class StoreLog:
     async def read_many(self, places: Iterable[int]) -> dict[int, Verdict]:
         verdicts = {}
         for number, members in groupby(sorted(set(places)), lambda place: _split(place)[0]):
-            lines = self._pending_lines(number) or await self._cache.get(*self._known(number))
+            lines = self._pending_lines(number) or await self._cache.get(*self._segment(number))
             for place in members:
                 verdicts[place] = _verdict(lines, _split(place)[1], self._key(number))
         return verdicts
@@ -192,12 +192,12 @@ class StoreLog:
     async def batches(self, *, heal: bool = False) -> AsyncIterator[list[tuple[int, Verdict]]]:
         """All stored verdicts as (place, verdict), in batches of some thousands.
 
-        Raises StoreUnavailable, and DataLoss for a missing or broken segment. Told to `heal`, it
-        empties that instead, as its verdicts are to come again, and may raise StoreFull.
+        Raises StoreUnavailable, and DataLoss for a missing or broken segment. With `heal`, empties
+        such a segment instead, as its verdicts will come again, and may raise StoreFull.
         """
-        # Segment numbers have no gaps: one that is missing was lost.
+        # Segment numbers have no gaps: a missing one was lost.
         for number in range(self._number):
-            key, digest = self._known(number)
+            key, digest = self._segment(number)
             if heal:
                 self._cache.forget(key)
             try:
@@ -218,7 +218,7 @@ class StoreLog:
         yields them. Only for a log that is never appended to.
         """
         # Segment numbers have no gaps, so fetching the next one saves listing them.
-        while (lines := await self._cache.find(*self._known(self._number))) is not None:
+        while (lines := await self._cache.find(*self._segment(self._number))) is not None:
             verdicts = _placed(lines, self._key(self._number))
             while batch := list(islice(verdicts, _BATCH_SIZE)):
                 yield batch
@@ -227,7 +227,7 @@ class StoreLog:
     def _key(self, number: int) -> str:
         return segment_key(self._prefix, number)
 
-    def _known(self, number: int) -> tuple[str, str]:
+    def _segment(self, number: int) -> tuple[str, str]:
         return self._key(number), self.digests.get(number, "")
 
     def _pending_lines(self, number: int) -> bytes | bytearray | None:
@@ -235,8 +235,8 @@ class StoreLog:
 
 
 async def check_segments(run: ObjectStore) -> None:
-    """Raise DataLoss for a segment of a run that is missing, broken, or not that of its end. `run`
-    is the run's own part of the store. Raises StoreUnavailable.
+    """Raise DataLoss for a segment of a run that is missing, broken, or changed since its end.
+    `run` is the run's own part of the store. Raises StoreUnavailable.
     """
     cache, end = SegmentCache(run), await read_replaceable(run, END)
     log = await StoreLog.open(run, "verdicts", cache, stored_at(end))
@@ -246,8 +246,8 @@ async def check_segments(run: ObjectStore) -> None:
 
 
 def stored_at(end: Mapping[str, Any]) -> int:
-    """The number of segments that were stored at the end of a run, by its end.json; 0 if that is
-    lost, or from an earlier release.
+    """The number of segments at the end of a run, by its end.json; 0 if that is lost, or from an
+    earlier release.
     """
     segments = end.get("segments")
     return segments if isinstance(segments, int) else 0
@@ -261,7 +261,7 @@ def segment_key(prefix: str, number: int) -> str:
 def _lines(segment: bytes, digest: str) -> bytes:
     lines = gunzip(segment)
     if digest and _digest(lines) != digest:
-        raise ValueError("not what was written")
+        raise ValueError("not the lines that were written")
     return lines
 
 
@@ -289,7 +289,7 @@ def _read(line: bytes | bytearray, file: str) -> Verdict:
     try:
         return Verdict.from_json(json.loads(line))
     except (ValueError, RecursionError) as error:
-        raise DataLoss("a segment holds no verdict at a place", file=file) from error
+        raise DataLoss("the segment has no verdict at a place", file=file) from error
 
 
 def _placed(lines: bytes, key: str) -> Iterator[tuple[int, Verdict]]:

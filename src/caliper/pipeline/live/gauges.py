@@ -116,7 +116,7 @@ class Gauges:
         """A run was dropped. It stays here until its last scores are recorded."""
         for key, model in self._models.items():
             if model.run is not None and model.run.run == run:
-                model.held = False
+                model.in_memory = False
                 self._count_questions(key, model)
                 model.run = model.run if model.behind else None
 
@@ -136,7 +136,7 @@ class Gauges:
         latest = ModelGauges.of(run, started)
         if model is not None:
             latest.windows, latest.averages = model.windows, model.averages
-            model.held = False
+            model.in_memory = False
             self._count_questions(key, model)
             for part in () if same_run else model.spec.benchmarks:
                 self._record_scores(key, part.name, Window.RUN, {})
@@ -145,7 +145,7 @@ class Gauges:
         self._count_questions(key, latest)
 
     async def run(self) -> None:
-        """Call `look` every `pace` seconds, for ever, spending at most half of the time on it."""
+        """Call `look` every `pace` seconds, forever, spending at most half of the time on it."""
         pause = self._scope.pace
         while True:
             await self._clock.sleep(pause)
@@ -161,7 +161,7 @@ class Gauges:
         """Bring all scores up to date with the verdicts entered so far."""
         busy = self._live.queued_runs()
         for run in busy:
-            # The error is reported when the scores of the run are recorded.
+            # The error is reported when the run's scores are recorded.
             with suppress(CaliperError):
                 await self._live.catch_up(run)
         samples, self._changed_samples = self._changed_samples, []
@@ -198,7 +198,7 @@ class Gauges:
                     raise
                 self._warn(f"scores are behind: {error}")
             run = model.run
-            if run is not None and not model.held and not model.behind:
+            if run is not None and not model.in_memory and not model.behind:
                 model.run = None
                 self._live.drop(run)
 
@@ -214,7 +214,7 @@ class Gauges:
             self._count_questions(key, model)
 
     def _count_questions(self, key: ModelKey, model: ModelGauges) -> None:
-        for benchmark, counts in question_counts(model.run, held=model.held):
+        for benchmark, counts in question_counts(model.run, in_memory=model.in_memory):
             self._telemetry.record(events.QuestionsCounted(key.model, benchmark, counts, key.team))
 
     @asynccontextmanager

@@ -1,4 +1,4 @@
-"""The models whose scores are telemetry, each by its name and team."""
+"""The models whose scores are telemetry, by name and team."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from caliper.ports.telemetry import Window
 class ModelGauges:
     """A model: its latest run (started at `started`, in milliseconds since 1970), its windows,
     and the scores that have `changed` since they were last recorded.
-    `held` turns False when the aggregator drops the run; `run` turns None once its last scores
+    `in_memory` turns False when the aggregator drops the run; `run` turns None once its last scores
     are recorded, too.
     """
 
@@ -27,11 +27,11 @@ class ModelGauges:
     changed: set[tuple[str, Window]]
     windows: dict[tuple[str, Window], RollingWindow] = field(default_factory=dict)
     averages: dict[str, PlannedAverages] = field(default_factory=dict)
-    held: bool = True
+    in_memory: bool = True
 
     @classmethod
     def of(cls, run: RunLedger, started: int) -> ModelGauges:
-        """A model with nothing but its latest run: no windows yet."""
+        """A model with only its latest run: no windows yet."""
         names = [part.name for part in run.spec.benchmarks] if run.ledger.known else ()
         return cls(run, run.spec, started, {(name, Window.RUN) for name in names})
 

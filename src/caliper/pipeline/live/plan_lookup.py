@@ -87,7 +87,7 @@ class PlanLookup:
         self._shards.clear()
 
     def forget(self, run: str) -> None:
-        """Drop all that is cached of a run."""
+        """Drop the cached shards of a run."""
         self._firsts.pop(run, None)
         for key in [key for key in self._shards if key[0] == run]:
             del self._shards[key]

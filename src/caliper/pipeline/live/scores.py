@@ -118,19 +118,21 @@ def _outcomes(
             yield (question.ordinal, repeat), outcome
 
 
-def question_counts(run: RunLedger | None, *, held: bool) -> Iterator[tuple[str, dict[str, int]]]:
-    """The questions of each benchmark by state. Those of a run that is no longer `held` are not
-    open.
+def question_counts(
+    run: RunLedger | None, *, in_memory: bool
+) -> Iterator[tuple[str, dict[str, int]]]:
+    """The questions of each benchmark by state. A run that is no longer `in_memory` has no open
+    ones.
     """
     if run is None:
         return
     for planned in run.summary.benchmarks:
         scored, reasons = run.ledger.count(planned.first, planned.questions)
         covered = Coverage(planned.questions, scored, reasons)
-        drawn = planned.questions - covered.undrawn
+        asked = planned.questions - covered.undrawn
         counts = {"scored": scored, "unscored": sum(reasons.values()) - covered.undrawn}
-        counts["open"] = drawn - sum(counts.values()) if held else 0
-        yield planned.name, {**counts, "planned": drawn}
+        counts["open"] = asked - sum(counts.values()) if in_memory else 0
+        yield planned.name, {**counts, "planned": asked}
 
 
 def count_outcomes(outcomes: Iterable[Outcome]) -> tuple[int, dict[str, int]]:

@@ -1,4 +1,4 @@
-"""Incremental tallies of every run whose scores are requested, kept in step with its ledger.
+"""Incremental tallies of all runs whose scores are requested, kept in step with their ledgers.
 
 A run is counted once, over its whole plan. From then on only samples with changed outcomes are
 reduced again: their previous contribution is withdrawn and the new one added. Sums are exact, so

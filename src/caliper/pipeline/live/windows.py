@@ -53,7 +53,7 @@ class RollingWindow:
     max_samples: int = MAX_SAMPLES
     tally: Tally = field(default_factory=Tally)
     _order: list[tuple[Place, Key]] = field(default_factory=list)
-    _held: dict[Key, _CompactScore] = field(default_factory=dict)
+    _samples: dict[Key, _CompactScore] = field(default_factory=dict)
     _sums: SumCache = field(default_factory=SumCache)
     _count: int = 0
 
@@ -62,12 +62,12 @@ class RollingWindow:
 
     def put(self, key: Key, sample: SampleScore) -> None:
         """Add a sample, or move it to its new place. Call `trim` afterwards."""
-        previous = self._held.get(key)
+        previous = self._samples.get(key)
         if previous is not None:
             del self._order[bisect_left(self._order, (previous.place, key))]
             self._remove(key)
         insort(self._order, (sample.place, key))
-        self._held[key] = _CompactScore(
+        self._samples[key] = _CompactScore(
             sample.place, sample.scored, tuple(self._compact(sample.tally))
         )
         self._count += sample.scored
@@ -87,12 +87,13 @@ class RollingWindow:
         return dropped > 0
 
     def _expired(self, place: Place, key: Key, now: int) -> bool:
-        if len(self._held) > self.max_samples:
+        if len(self._samples) > self.max_samples:
             return True
         if self.age is not None and place[0] < now - self.age:
             return True
         return (
-            self.min_scored is not None and self._count - self._held[key].scored >= self.min_scored
+            self.min_scored is not None
+            and self._count - self._samples[key].scored >= self.min_scored
         )
 
     def _compact(self, tally: Tally) -> Iterator[Entry]:
@@ -101,6 +102,6 @@ class RollingWindow:
             yield sys.intern(cell), cluster, self._sums(sums)
 
     def _remove(self, key: Key) -> None:
-        sample = self._held.pop(key)
+        sample = self._samples.pop(key)
         self._count -= sample.scored
         self.tally.withdraw(sample.entries)

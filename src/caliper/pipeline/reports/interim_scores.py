@@ -14,7 +14,7 @@ from caliper.ports.clock import Clock
 from caliper.ports.stages import Scores
 
 _SHARE = 10
-"""A task takes at most a tenth of the time: it waits accordingly before it runs again."""
+"""A task takes at most a tenth of the time, and waits accordingly before it runs again."""
 _PATIENCE = 3.0
 """Seconds to wait for scores to be computed: less than any caller's deadline."""
 

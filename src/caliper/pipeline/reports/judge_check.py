@@ -1,8 +1,8 @@
-"""The judge check of a report: how anchors were judged alongside its run.
+"""The judge check of a report: the anchors' verdicts alongside its run.
 
     runs/<id>/anchors/<benchmark>.json
 
-It describes the execution. No figure depends on it.
+It describes the execution; no figure depends on it.
 """
 
 from __future__ import annotations
@@ -48,8 +48,8 @@ def _check(sitting: Sitting | None) -> JudgeCheck | None:
 async def save_sitting(run: ObjectStore, name: str, sitting: Sitting) -> None:
     """Store a sitting over a benchmark's anchors, unless a stored one has as many scores or more.
 
-    So several processes and redelivered jobs leave one sitting. `run` is the run's own
-    part of the store. Raises NewerSchema, StoreUnavailable or StoreFull.
+    So several processes and redelivered jobs leave one sitting. `run` is the run's own part of the
+    store. Raises NewerSchema, StoreUnavailable or StoreFull.
     """
     stored = await _read(run, name)
     if stored is None or stored.scored_count < sitting.scored_count:

@@ -1,7 +1,7 @@
 """Counts attempts at a run's report that ended with their process.
 
-Media can be made such that they take all memory. The store counts, since nothing else outlives
-the process: the second attempt at a report gets no pictures, and there is no third.
+Crafted media can take all memory. The store keeps the count, since nothing else outlives the
+process: the second attempt at a report gets no pictures, and there is no third.
 """
 
 from __future__ import annotations
@@ -22,17 +22,17 @@ class ReportAttempts:
     """The attempts of one process at reports."""
 
     def __init__(self) -> None:
-        # By run, where the store counts more than were lost.
+        # By run, for counts in the store that are too high.
         self._lost: dict[str, int] = {}
 
     @asynccontextmanager
     async def begin(self, run: RunLedger) -> AsyncIterator[bool]:
         """Begin an attempt at the report of a run, and yield whether it may have pictures.
 
-        The attempt is taken back at the end of the context: an error, and a service that is
-        stopped, are no attempts. It counts if the lease was lost meanwhile, which a report that
-        takes all of the process may cause. Raises StoreUnavailable, StoreFull or LeaseLost, and
-        InvalidInput when two attempts were lost; the next start of the run begins anew.
+        The attempt is taken back at the end of the context: errors and stopped services do not
+        count. It counts if the lease was lost meanwhile, which a report that blocks the process may
+        cause. Raises StoreUnavailable, StoreFull or LeaseLost, and InvalidInput when two attempts
+        were lost; the next start of the run resets the count.
         """
         lost = self._lost.pop(run.run, None)
         if lost is None:
@@ -54,7 +54,7 @@ class ReportAttempts:
 
 
 async def _lost_attempts(store: ObjectStore) -> int:
-    """The attempts of earlier processes; 0 if their number cannot be read."""
+    """The attempts of earlier processes; 0 if their number is unreadable."""
     with suppress(InvalidInput):
         attempts = (await read_json(store, ATTEMPTS) or {}).get("attempts")
         return attempts if isinstance(attempts, int) else 0

@@ -32,7 +32,7 @@ from caliper.ports.storage import ObjectStore, ReportSink
 _LOG = logging.getLogger(__name__)
 REPORT = "report.json"
 _FEW_QUESTIONS = 15_000
-"""Up to that many questions, all verdicts of a run are cached in memory: about 25 MiB."""
+"""Up to this many questions, all verdicts of a run are cached in memory: about 25 MiB."""
 
 SinksOf = Callable[[RunSpec, Captions], Sequence[ReportSink]]
 """Returns the sinks for a run's files. The first, for report.json, needs no rows."""
@@ -45,7 +45,7 @@ class ReportFiles:
     """Writes `report/<file>` of a run to the store, or into `folder` if given.
 
     report.json comes last: if it exists, so do the others. `complete` adds the parts of a report
-    that do not follow from plan and outcomes, and `plain` gives the sinks of files without
+    that do not follow from plan and outcomes, and `plain` returns the sinks of files without
     pictures.
     """
 
@@ -71,7 +71,7 @@ class ReportFiles:
         pictures: bool = True,
     ) -> tuple[RunState, str] | None:
         """Write the files, with the figures of `live`. Returns the state in the report and the
-        SHA-256 of report.json; the run has those of all `files`.
+        SHA-256 of report.json; the run notes those of all `files`.
 
         Returns None, with nothing stored, if the ledger changed meanwhile. `spending` is entered
         while the work is done, not while waiting for `live.turn`. Raises InvalidInput when plan
@@ -129,11 +129,11 @@ async def captions_of_run(texts_of: TextsOf, run: RunLedger) -> Captions:
     """The captions of the planned samples of a run, in plan order: spilled to disk, unless
     `texts_of` has them in memory as a dict.
 
-    Raises what `texts_of` raises, and DataLoss if a caption is gone that was examined.
+    Raises what `texts_of` raises, and DataLoss if an examined caption is gone.
     """
     texts = {part.name: await texts_of(run.run, part) for part in run.spec.benchmarks}
     planned: dict[str, dict[str, str] | SpilledTexts] = {
-        name: {} if isinstance(known, dict) else SpilledTexts() for name, known in texts.items()
+        name: {} if isinstance(source, dict) else SpilledTexts() for name, source in texts.items()
     }
     async for items in run.plan():
         for name, of_plan in planned.items():
@@ -147,7 +147,7 @@ async def captions_of_run(texts_of: TextsOf, run: RunLedger) -> Captions:
 
 
 def _refuse_lost(run: RunLedger, item: Item) -> None:
-    """Raise DataLoss if an item without a caption was scored by one that a captioner wrote."""
+    """Raise DataLoss if an item without a caption was scored by a captioner's caption."""
     written = run.spec.benchmark(item.benchmark).captions is None
     outcomes = run.ledger.outcomes(item).values()
     if written and item.source is Source.CAPTION and any(isinstance(o, Scored) for o in outcomes):
@@ -168,7 +168,7 @@ async def stored_file(run: ObjectStore, end: Mapping[str, Any], name: str) -> by
     """A file of a run's report as it was at its `end`, the content of end.json; None if it is lost.
     `run` is the run's own part of the store.
 
-    Raises DataLoss if the file is another one since, StoreUnavailable.
+    Raises DataLoss if the file has changed since, StoreUnavailable.
     """
     data = await run.get(f"report/{name}")
     if data is not None:
@@ -177,15 +177,13 @@ async def stored_file(run: ObjectStore, end: Mapping[str, Any], name: str) -> by
 
 
 def check_file(data: bytes, end: Mapping[str, Any], file: str) -> None:
-    """Raise DataLoss if a file of a report holds something else than at its run's `end`."""
+    """Raise DataLoss if a file of a report has changed since its run's `end`."""
     name = file.rpartition("/")[2]
     # Earlier releases stored the digest of report.json only.
     digest = end.get("files", {}).get(name) or (end.get("report") if name == REPORT else None)
     if digest and hashlib.sha256(data).hexdigest() != digest:
         # An earlier release may have written it since: it did not store the digests again.
-        message = (
-            "not the file that was written when the run ended: `caliper report` writes it again"
-        )
+        message = "not the file written when the run ended: `caliper report` rewrites it"
         _LOG.warning("run %s: %s: %s", end.get("run"), file, message)
         raise DataLoss(message, file=file)
 

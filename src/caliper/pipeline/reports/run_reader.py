@@ -51,7 +51,7 @@ FILES = {
 }
 _PAGE, _LARGEST_PAGE = 100, 1000
 _PAGE_TEXT = 2_000_000
-"""The most characters in a page: with long replies, it ends before it has all its rows."""
+"""The most characters in a page: with long replies, it has fewer rows."""
 _BATCH = 200
 _OPEN_RUNS, _MAX_AGE = 2, 5.0
 _CACHED_FACETS, _PAUSE_FACTOR = 16, 10
@@ -101,13 +101,13 @@ class _CachedFacets:
 
 
 class RunReader:
-    """Reads runs from the store: a running run as far as the aggregator has stored its evidence."""
+    """Reads runs from the store: running ones up to the evidence that the aggregator has stored."""
 
     def __init__(self, store: ObjectStore, runs: RunBook, clock: Clock, sinks: SinkOf) -> None:
         self._store, self._runs, self._clock = store, runs, clock
         self._sinks = sinks
         self._opener = Runs(store)
-        self._held: LRUCache[str, _OpenRun] = LRUCache(_OPEN_RUNS)
+        self._open_runs: LRUCache[str, _OpenRun] = LRUCache(_OPEN_RUNS)
         self._facets: LRUCache[str, _CachedFacets] = LRUCache(_CACHED_FACETS)
         self._opening = asyncio.Lock()
         self._counting = asyncio.Lock()
@@ -135,7 +135,7 @@ class RunReader:
         return await self._compute(opened.run, name), FILES[name]
 
     async def _stored(self, run: str, name: str, *, partial: bool) -> bytes | None:
-        """The file as it was stored when the run ended; None if it did not, or the file is lost."""
+        """The file stored when the run ended; None if it has not ended, or the file is lost."""
         spec, store = await self._runs.spec(run), run_store(self._store, run)
         record = await read_record(store, spec)
         state = record.status().state
@@ -148,7 +148,7 @@ class RunReader:
     async def _compute(self, run: RunLedger, name: str) -> bytes:
         # The cached run is refreshed by other requests; a report needs a run that does not change.
         async with self._opening:
-            self._held.pop(run.run, None)
+            self._open_runs.pop(run.run, None)
         async with self._computing:
             with temporary_folder("caliper-report-") as folder:
                 files = ReportFiles(
@@ -239,20 +239,20 @@ class RunReader:
         async with self._opening:
             now = self._clock.monotonic()
             record = await read_record(run_store(self._store, run), spec)
-            cached = self._held.get(run)
+            cached = self._open_runs.get(run)
             if cached is not None and cached.record == record and now - cached.when <= _MAX_AGE:
                 return cached
             if cached is not None and cached.record.starts == record.starts:
                 await self._opener.refresh(cached.run)
                 run_ledger: RunLedger | None = cached.run
             else:
-                # A new start may have replaced what was lost.
+                # A new start may have restored lost objects.
                 run_ledger = await self._opener.open(run, now)
             if run_ledger is None:
                 raise NotReady(
                     f"the run failed: {record.refused}" if record.refused else _UNPLANNED
                 )
-            opened = self._held[run] = _OpenRun(run_ledger, now, record)
+            opened = self._open_runs[run] = _OpenRun(run_ledger, now, record)
             return opened
 
 

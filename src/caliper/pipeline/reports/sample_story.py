@@ -1,4 +1,4 @@
-"""The story of one sample of a run: its plan, caption, replies and verdicts, as they are stored."""
+"""The story of one sample of a run: its stored plan, caption, replies and verdicts."""
 
 from __future__ import annotations
 
@@ -32,9 +32,8 @@ class JobStory:
     """All questions of one benchmark about one sample, from its caption or from its media.
 
     `captioner` is None if the caption was supplied, `answerer` if the questions need no model.
-    `replies` counts the stored replies by the run that asked for them: a question that was asked
-    once more has two. `planned` counts (question, repeat) pairs; those without a verdict have no
-    row in `rows`.
+    `replies` counts the stored replies by the run that requested them: a question asked twice has
+    two. `planned` counts (question, repeat) pairs; those without a verdict have no row in `rows`.
     """
 
     benchmark: str
@@ -50,7 +49,7 @@ class JobStory:
 
 @dataclass(frozen=True, slots=True)
 class SampleStory:
-    """One sample of a run. `started`, `ended` and `state` are None if the store does not say."""
+    """One sample of a run. `started`, `ended` and `state` are None if the store lacks them."""
 
     spec: RunSpec
     sample: str
@@ -83,14 +82,14 @@ async def sample_story(stored: StoredRun, sample: str) -> SampleStory:
 
 
 async def _items_of(run: RunLedger, sample: str) -> list[Item]:
-    found: list[Item] = []
+    matches: list[Item] = []
     others: dict[str, None] = {}
     async for shard in run.plan():
-        found += [item for item in shard if item.sample == sample]
-        if not found:
+        matches += [item for item in shard if item.sample == sample]
+        if not matches:
             others.update((item.sample, None) for item in shard)
-    if found:
-        return found
+    if matches:
+        return matches
     near = get_close_matches(sample, others, _MOST_NEAR, cutoff=0.5) or list(others)[:_MOST_NEAR]
     message = f"no sample {sample!r} in run {run.run}; there are {', '.join(map(repr, near))}"
     raise InvalidInput(f"{message} and others" if len(others) > len(near) else message)

@@ -1,11 +1,11 @@
-"""Signed objects: whoever can write to the store still cannot say what a model replied, nor what
-a run asks, captioned and found.
+"""Signed objects: a process that can write to the store still cannot forge replies of models, nor
+a run's questions, captions and results.
 
     {"mac":"<HMAC-SHA-256 of the object's key and the rest, hexadecimal>",...}
 
-An object under another key does not match either. Processes without a key ignore the field. The
-other objects of a run are bound by digests: its spec by its id, what ends it early by the spec, its
-plan by the summary, verdicts and report by the end.
+An object moved to another key does not match. Processes without a key ignore the field. The other
+objects of a run are bound by digests: its spec by its id, its stop criterion by the spec, its plan
+by the summary, verdicts and report by the end.
 """
 
 from __future__ import annotations
@@ -31,15 +31,15 @@ _FIRST, _LAST = len(_FIELD), len(_FIELD) + 64
 _REST = _LAST + len(_END)
 _OF_RUN = re.compile(r"runs/[0-9a-f]{16}/(end\.json|plan/summary\.json|captions/.+)", re.ASCII)
 _RUNS = 1024
-"""Runs that are remembered as logged: with more at once, some are logged again."""
+"""Runs remembered as logged: with more at once, some are logged again."""
 
 
 class AuthenticStore(StoreView):
     """A view of `store` in which replies without a valid signature do not exist, and signed objects
     of runs without one are empty, as if they were damaged.
 
-    The first of `keys` signs, and all verify. `run_of_task` gives the run that the current task
-    works on. What is signed are JSON objects, which are not got as files.
+    The first of `keys` signs, and all verify. `run_of_task` returns the run of the current task.
+    Signed objects are JSON, and not read as files.
     """
 
     def __init__(
@@ -57,13 +57,13 @@ class AuthenticStore(StoreView):
         return self._store, key
 
     async def put(self, key: str, data: bytes | Path) -> None:
-        """Store bytes or the content of a file, signed if that is for the object. Raises
+        """Store bytes or the content of a file, signed if the object is of a signed kind. Raises
         StoreUnavailable or StoreFull.
         """
         await self._store.put(key, await self._signed(key, data))
 
     async def replace(self, key: str, data: bytes | Path, version: str | None) -> str | None:
-        """As the port, signed if that is for the object."""
+        """Like the port, signed if the object is of a signed kind."""
         return await self._store.replace(key, await self._signed(key, data), version)
 
     async def _signed(self, key: str, data: bytes | Path) -> bytes | Path:
@@ -73,8 +73,8 @@ class AuthenticStore(StoreView):
         return b"".join((_FIELD, _mac(self._keys[0], key, content), _END, content[1:]))
 
     async def get(self, key: str, max_bytes: int | None = None) -> bytes | None:
-        """Read at most `max_bytes` bytes under `key`; None also for a reply whose signature is
-        missing or wrong, and nothing for another object. Raises what the port raises.
+        """Read at most `max_bytes` bytes under `key`. With a missing or wrong signature, a reply is
+        None, and another object empty. Raises what the port raises.
         """
         data = await self._store.get(key, max_bytes)
         # A damaged object is empty.

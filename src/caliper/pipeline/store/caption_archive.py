@@ -17,7 +17,7 @@ from caliper.pipeline.store.disk_spill import SpilledTexts
 
 UNREADABLE = (OSError, EOFError, ValueError, KeyError, TypeError, AttributeError, RecursionError)
 _MOST_BYTES = 4 << 30
-"""The most bytes of all lines: an upload has an eighth of it."""
+"""The most bytes of all lines: eight times those of an upload."""
 
 
 def write_archive(captions: Mapping[str, str], archive: Path) -> str:
@@ -49,13 +49,15 @@ def _digest(captions: Iterable[tuple[str, str]]) -> str:
 def read_archive(
     archive: Path, line: int = MOST_UNPACKED, most: int = _MOST_BYTES
 ) -> tuple[SpilledTexts, str]:
-    """Read captions by sample, and their digest. Raises one of UNREADABLE for a file that holds
-    something else, a `line` of more bytes, or more bytes in all than `most`.
+    """Read captions by sample, and their digest. Raises one of UNREADABLE for a file that is
+    something else, has a longer line than `line` bytes, or more bytes in all than `most`.
     """
     with gzip.open(archive) as lines:
         rows: Iterable[dict[str, Any]] = map(json.loads, _bounded(lines, line, most))
-        found = (Caption(row["sample"], row["caption"], bool(row.get("truncated"))) for row in rows)
-        captions = SpilledTexts((each.sample, each.plain) for each in found)
+        supplied = (
+            Caption(row["sample"], row["caption"], bool(row.get("truncated"))) for row in rows
+        )
+        captions = SpilledTexts((each.sample, each.plain) for each in supplied)
     return captions, _digest(captions.by_name())
 
 

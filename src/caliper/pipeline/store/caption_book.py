@@ -28,27 +28,26 @@ class CaptionBook:
         self, spec: RunSpec, samples: Iterable[tuple[str, str]]
     ) -> dict[tuple[str, str], str]:
         """Captions by (benchmark, sample). Samples without a caption are left out. Raises what
-        `known` raises.
+        `texts` raises.
         """
-        known = await self.known(spec, samples)
-        return {key: text for key, text in known.items() if isinstance(text, str)}
+        texts = await self.texts(spec, samples)
+        return {key: text for key, text in texts.items() if isinstance(text, str)}
 
-    async def known(
+    async def texts(
         self, spec: RunSpec, samples: Iterable[tuple[str, str]]
     ) -> dict[tuple[str, str], str | Failure]:
-        """Captions by (benchmark, sample), or why there is none. Samples of which neither is known
-        are left out.
+        """Captions by (benchmark, sample), or why there is none. Samples with neither are left out.
 
         Raises InvalidInput when an upload is lost or broken, StoreUnavailable.
         """
-        known = {}
+        texts = {}
         for name, sample in dict.fromkeys(samples):
-            found = await self._known(spec, name, sample)
-            if found is not None:
-                known[name, sample] = found
-        return known
+            text = await self._read(spec, name, sample)
+            if text is not None:
+                texts[name, sample] = text
+        return texts
 
-    async def _known(self, spec: RunSpec, name: str, sample: str) -> str | Failure | None:
+    async def _read(self, spec: RunSpec, name: str, sample: str) -> str | Failure | None:
         digest = spec.benchmark(name).captions
         if digest is None:
             return await read_caption(self._store, spec.run_id, name, sample)

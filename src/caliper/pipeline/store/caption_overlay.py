@@ -1,4 +1,4 @@
-"""A store of captions for work on something that is no run of the store."""
+"""A store of captions for work outside the runs of the store."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ _CAPTIONS = "captions/"
 
 
 class CaptionOverlay(StoreView):
-    """A view in which captions are those of `store`, and all else is in `own`."""
+    """A view that has captions in `store`, and all else in `own`."""
 
     def __init__(self, store: ObjectStore, own: ObjectStore) -> None:
         self._store, self._own = store, own

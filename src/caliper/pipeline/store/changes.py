@@ -18,7 +18,7 @@ Fields = dict[str, Any]
 
 async def change_json(store: ObjectStore, key: str, change: Callable[[Fields], Fields]) -> Fields:
     """Change the fields of an object by compare and swap, and return them. `change` may be called
-    several times; if it returns what it was given, nothing is written. Raises StoreUnavailable.
+    several times; if it changes nothing, nothing is written. Raises StoreUnavailable.
     """
     for _ in range(_TRIES):
         tag = await store.version(key)
@@ -26,8 +26,8 @@ async def change_json(store: ObjectStore, key: str, change: Callable[[Fields], F
         after = change(before)
         if after is before:
             return before
-        # Equal contents count as one write: of two equal ones, only one is to succeed.
+        # Equal contents would count as one write, but only one of two writers may succeed.
         data = canonical_json({**after, "schema": SCHEMA, "write": secrets.token_hex(8)})
         if await store.replace(key, data, tag) is not None:
             return after
-    raise StoreUnavailable(f"{key}: others change it all the time")
+    raise StoreUnavailable(f"{key}: too many concurrent changes")

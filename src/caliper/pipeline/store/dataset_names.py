@@ -1,8 +1,8 @@
-"""Names of datasets: NAME@VERSION, which stands for one digest for ever.
+"""Names of datasets: NAME@VERSION, which stands for one digest forever.
 
 `datasets/names/<name>/<version>.json`   the dataset's digest, its benchmark, and the name's owners
 
-Whoever gives a dataset the same name becomes one more owner of it. A name without owners, which was
+Anyone giving a dataset the same name becomes another owner of the name. A name without owners,
 given without tokens, belongs to everybody and stays so.
 """
 
@@ -29,7 +29,7 @@ _PAGE, _LARGEST_PAGE = 50, 500
 
 @dataclass(frozen=True, slots=True)
 class NamedDataset:
-    """A dataset of a benchmark, by its digest, and its name."""
+    """A dataset of a benchmark, by its digest and name."""
 
     name: str
     dataset: str
@@ -65,19 +65,19 @@ async def name_dataset(store: ObjectStore, named: NamedDataset, ownership: Owner
 
 
 async def check_free(store: ObjectStore, name: str, dataset: str, ownership: Ownership) -> None:
-    """Raise AlreadyExists if a name stands for another dataset than this one; DataLoss,
+    """Raise AlreadyExists if a name stands for a dataset other than this one; DataLoss,
     StoreUnavailable.
     """
     _check_same(await read_json(store, _key(name)) or {}, name, dataset, ownership)
 
 
 def _check_same(fields: Fields, name: str, dataset: str, ownership: Ownership) -> None:
-    if (found := fields.get("dataset", dataset)) != dataset:
-        content = f" ({found}, this is {dataset})" if _is_seen(fields, ownership) else ""
+    if (digest := fields.get("dataset", dataset)) != dataset:
+        content = f" ({digest}, this is {dataset})" if _is_visible(fields, ownership) else ""
         raise AlreadyExists(f"{name} stands for other content{content}: give another version")
 
 
-def _is_seen(fields: Fields, ownership: Ownership) -> bool:
+def _is_visible(fields: Fields, ownership: Ownership) -> bool:
     return "owners" not in fields or ownership.sees(fields)
 
 
@@ -87,7 +87,7 @@ async def find_dataset(store: ObjectStore, name: str, ownership: Ownership) -> N
     """
 
     def decode(fields: dict[str, Any]) -> NamedDataset | None:
-        if not _is_seen(fields, ownership):
+        if not _is_visible(fields, ownership):
             return None
         dataset = check_digest(str(fields.get("dataset")), "dataset")
         return NamedDataset(name, dataset, str(fields.get("benchmark")))
@@ -99,14 +99,14 @@ async def list_datasets(
     store: ObjectStore, ownership: Ownership, size: int = 0, token: str = ""
 ) -> tuple[list[NamedDataset], str]:
     """A page of the datasets with names that the caller may see, and the token of the next page,
-    empty on the last. Names that cannot be read are left out.
+    empty on the last. Unreadable names are left out.
 
     Raises InvalidInput for an invalid token, StoreUnavailable.
     """
     if token and not token.startswith(_PREFIX):
         raise InvalidInput("not a valid page token", field="page_token")
     limit = min(size or _PAGE, _LARGEST_PAGE)
-    found: list[NamedDataset] = []
+    page: list[NamedDataset] = []
     last = ""
     async for key in store.list(_PREFIX):
         if key <= token:
@@ -119,26 +119,26 @@ async def list_datasets(
             continue
         if named is None:
             continue
-        # Neither a token nor an empty page tells of a name that the caller may not see.
-        if len(found) == limit:
-            return found, last
-        found.append(named)
+        # Neither a token nor an empty page reveals a name that the caller may not see.
+        if len(page) == limit:
+            return page, last
+        page.append(named)
         last = key
-    return found, ""
+    return page, ""
 
 
 async def dataset_digest(store: ObjectStore, text: str, field: str, ownership: Ownership) -> str:
-    """The digest of the dataset that a request names; the text itself if that is no name.
+    """The digest of the dataset that a request names; the text itself if it is not a name.
 
-    Raises InvalidInput naming `field` for a name that no dataset has that the caller may see,
+    Raises InvalidInput naming `field` for a name without a dataset that the caller may see,
     DataLoss, StoreUnavailable.
     """
     if "@" not in text:
         return text
-    found = await find_dataset(store, check_dataset_name(text, field), ownership)
-    if found is None:
+    named = await find_dataset(store, check_dataset_name(text, field), ownership)
+    if named is None:
         raise InvalidInput(f"no dataset is named {text}", field=field)
-    return found.dataset
+    return named.dataset
 
 
 def _key(name: str) -> str:

@@ -1,12 +1,12 @@
-"""What callers pushed of datasets: whose a dataset is, and which media it has for them.
+"""Pushes of datasets by callers: the owners of a dataset, and the media that it has for each.
 
-    datasets/<digest>/owners.json               who pushed all of its files
-    datasets/pushed/<owner>/<digest>.json       what one of them pushed: files, and media by path
-    datasets/<digest>/media.json                media of those that pushed without tokens
-    datasets/<digest>/media/<listing>.json      media by path, as a run found them
+    datasets/<digest>/owners.json               the owners: those who pushed all of its files
+    datasets/pushed/<owner>/<digest>.json       an owner's push: files, and media by path
+    datasets/<digest>/media.json                media pushed without tokens
+    datasets/<digest>/media/<listing>.json      media by path, as frozen for a run
 
-A digest can be learnt elsewhere, so content is only of those that sent its bytes; and since a
-dataset's digest does not cover its media, each of its owners has those that it named itself.
+A digest can be learnt elsewhere, so content belongs only to those that sent its bytes; and since a
+dataset's digest does not cover its media, each owner has those that it named itself.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ _PUSHED = "datasets/pushed/"
 
 
 def push_key(dataset: str, owner: Owner | None) -> str:
-    """The key of what an owner pushed of a dataset; without one, of its media alone."""
+    """The key of an owner's push of a dataset; without an owner, of its media alone."""
     if owner is None:
         return listing_key(dataset, "")
     # No part of a key may begin with a dot, as names may.
@@ -52,8 +52,8 @@ async def may_use(store: ObjectStore, dataset: str, ownership: Ownership) -> boo
 async def unproven(
     store: ObjectStore, dataset: str, ownership: Ownership, wanted: Iterable[str]
 ) -> set[str]:
-    """Those of the SHA-256 whose bytes nobody sent whose datasets the caller may see, and which are
-    not everybody's media of this dataset. Raises StoreUnavailable.
+    """The digests still to be uploaded: those that no visible owner has sent and that are not among
+    this dataset's shared media. Raises StoreUnavailable.
     """
     left = set() if ownership.sees_all else {*wanted}
     if left:
@@ -80,7 +80,7 @@ async def with_media(spec: RunSpec, store: ObjectStore, ownership: Ownership) ->
 
 
 async def _frozen(part: BenchmarkSpec, store: ObjectStore, ownership: Ownership) -> str:
-    """The digest of the media by path, which are stored under it; empty for everybody's."""
+    """The digest of the media by path, which are stored under it; empty for shared media."""
     media = await _media(part.data, store, ownership)
     if not media:
         return ""
@@ -93,11 +93,11 @@ async def _frozen(part: BenchmarkSpec, store: ObjectStore, ownership: Ownership)
 
 
 async def _media(data: str, store: ObjectStore, ownership: Ownership) -> Mapping[str, str]:
-    """The media that the caller pushed, or else the first owner that it may see."""
+    """The media pushed by the caller, or else by the first owner visible to it."""
     shared = await read_owners(store, dataset_owners(data))
     own = [each.owner for each in ownership.viewers]
-    seen = [each for each in shared if ownership.sees_owners([each])]
-    for owner in dict.fromkeys((*own, *seen)):
+    visible = [each for each in shared if ownership.sees_owners([each])]
+    for owner in dict.fromkeys((*own, *visible)):
         fields = await read_replaceable(store, push_key(data, owner))
         if media := fields.get("media"):
             return {str(path): str(sha256) for path, sha256 in media.items()}

@@ -31,15 +31,15 @@ from caliper.ports.storage import ObjectStore
 
 _MOST_FILES, _MOST_MEDIA, _LONGEST_PATH, _LONGEST_NAME = 1_000, 100_000, 1_000, 200
 _ALL_PATHS = 16 << 20
-"""The most characters of all paths: they are in memory, and in the one object that readers read."""
+"""The most characters of all paths, which are in memory, and in one object for readers."""
 _FEW = 20
-"""So many objects are looked for one by one; for more, all media are listed once."""
+"""Up to so many objects are looked up one by one; for more, all media are listed once."""
 
 
 @dataclass(frozen=True, slots=True)
 class DatasetManifest:
-    """What a dataset is: the SHA-256 of its `files` by name. `name` is the one that it is to have,
-    empty for none; `folder` and `replies` are as in Parcel.
+    """The manifest of a dataset: the SHA-256 of its `files` by name. `name` is its new name, empty
+    for none; `folder` and `replies` are as in Parcel.
     """
 
     benchmark: str
@@ -53,7 +53,7 @@ class DatasetManifest:
         if not 1 <= len(self.files) <= _MOST_FILES:
             raise InvalidInput(f"expected 1 to {_MOST_FILES:,} files", field="files")
         if len(self.files) > 1 and not self.folder:
-            raise InvalidInput("several files lie in a folder", field="folder")
+            raise InvalidInput("several files need a folder", field="folder")
         for name, sha256 in self.files.items():
             _check_file_name(name)
             check_digest(sha256, "files.sha256")
@@ -64,14 +64,14 @@ class DatasetManifest:
     def digest(self) -> str:
         """The digest of the dataset."""
         whole = files_digest({name: bytes.fromhex(each) for name, each in self.files.items()})
-        # As the revision of the model that replied.
+        # Like the revision of the model that replied.
         return digest({self.benchmark: whole}) if self.replies else whole
 
 
 class DatasetUpload:
     """One upload of a dataset, or of a part of it: `begin`, `announce`, `put`, then `finish`.
 
-    What others sent is missing, as if it was not there: only who has content may get it.
+    Content sent by others counts as missing: only those who have content may get it.
     """
 
     def __init__(
@@ -106,18 +106,18 @@ class DatasetUpload:
         self._named.add(sha256)
 
     def keys(self, sha256: str) -> list[str]:
-        """The keys of the files and the medium with this digest. Raises InvalidInput if none was
-        named that has it.
+        """The keys of the files and the medium with this digest. Raises InvalidInput if none with
+        it was named.
         """
         keys = [self._key(name) for name, each in self._manifest.files.items() if each == sha256]
         if sha256 in self._named:
             keys.append(f"media/{sha256}")
         if not keys:
-            raise InvalidInput("no file or medium was named that has it", field="sha256")
+            raise InvalidInput("no file or medium with this digest was named", field="sha256")
         return keys
 
     async def put(self, sha256: str, file: Path) -> None:
-        """Store what has this digest. Raises as `keys` and `admit`, StoreUnavailable or
+        """Store the content with this digest. Raises as `keys` and `admit`, StoreUnavailable or
         StoreFull.
         """
         size = (await asyncio.to_thread(file.stat)).st_size
@@ -128,14 +128,15 @@ class DatasetUpload:
         self._put.add(sha256)
 
     async def _count_listing(self, key: str, listing: Mapping[str, str]) -> None:
-        """Count what an object lists among what the caller stores. Raises what `admit` raises."""
+        """Count an object's listing as stored by the caller. Raises what `admit` raises."""
         if self._admit is not None:
             # In a thread: a hundred thousand paths.
             text = await asyncio.to_thread(canonical_json, {key: listing})
             await self._admit(hashlib.sha256(text).hexdigest(), len(text))
 
     async def finish(self) -> list[str]:
-        """Make what was put usable. Returns the digests of what the caller named and has to send.
+        """Make the stored content usable. Returns the digests that the caller named and has to
+        send.
 
         Raises AlreadyExists if the name, or the path of a medium, stands for other content;
         InvalidInput for too many media; what `admit` raises; StoreUnavailable or StoreFull.
@@ -148,18 +149,18 @@ class DatasetUpload:
         if not self._media:
             return []
         key = self._key_of_push
-        known = (await read_replaceable(self._store, key)).get("media", {})
-        self._check_paths(known)
-        new = {path: each for path, each in self._media.items() if path not in known}
+        before = (await read_replaceable(self._store, key)).get("media", {})
+        self._check_paths(before)
+        new = {path: each for path, each in self._media.items() if path not in before}
         named = {*new.values()} - self._put
         named -= await unproven(self._store, self.digest, self._ownership, named)
         there = self._put | await _stored_media(self._store, named)
         present = {path: each for path, each in new.items() if each in there}
 
         def with_present(fields: Fields) -> Fields:
-            before = fields.get("media", {})
-            self._check_paths(before)
-            media = {**before, **present}
+            stored = fields.get("media", {})
+            self._check_paths(stored)
+            media = {**stored, **present}
             _check_media(len(media), sum(map(len, media)), "medium")
             return {**fields, "media": media}
 
@@ -168,22 +169,22 @@ class DatasetUpload:
             await change_json(self._store, key, with_present)
         return [each for path, each in new.items() if path not in present]
 
-    def _check_paths(self, known: Mapping[str, str]) -> None:
+    def _check_paths(self, stored: Mapping[str, str]) -> None:
         for path, sha256 in self._media.items():
-            if known.get(path, sha256) != sha256:
+            if stored.get(path, sha256) != sha256:
                 raise AlreadyExists(
                     f"dataset {self.digest} has other bytes as its medium {path!r:.200}"
                 )
 
     async def _complete(self) -> list[str]:
-        """Write the manifest and the name once all files are there; returns those that are not."""
+        """Write the manifest and the name once all files exist; returns those missing."""
         manifest, store = self._manifest, self._store
         place = f"datasets/{self.digest}/manifest.json"
         if not await self._is_known():
             keys = {name: self._key(name) for name in manifest.files}
             if missing := await self._missing(keys):
                 return missing
-            # Before the dataset is there, so that it never belongs to everybody meanwhile.
+            # Before the dataset exists, so that it never belongs to everybody meanwhile.
             await self._ownership.claim(store, dataset_owners(self.digest), place)
             await self._count_listing(place, keys)
             await write_json(store, place, files=keys, folder=manifest.folder)
@@ -193,20 +194,20 @@ class DatasetUpload:
         return []
 
     async def _is_known(self) -> bool:
-        """Whether the dataset is there, and the caller's or everybody's."""
+        """Whether the dataset exists, and is the caller's or everybody's."""
         owners = await read_owners(self._store, dataset_owners(self.digest))
         is_own = not owners or self._ownership.caller in (None, *owners)
         return is_own and await has_dataset(self._store, self.digest)
 
     async def _missing(self, keys: Mapping[str, str]) -> list[str]:
-        """The files that have to be sent; those that were are noted as the caller's."""
+        """The files still to be sent; those sent are noted as the caller's."""
         files = self._manifest.files
         sent = self._put.intersection(files.values())
         if sent and self._ownership.caller is not None:
 
             def with_sent(fields: Fields) -> Fields:
-                known = {*fields.get("files", ())}
-                return fields if sent <= known else {**fields, "files": sorted(known | sent)}
+                before = {*fields.get("files", ())}
+                return fields if sent <= before else {**fields, "files": sorted(before | sent)}
 
             await change_json(self._store, self._key_of_push, with_sent)
         named = {*files.values()} - sent
@@ -241,7 +242,7 @@ def _check_media(count: int, characters: int, field: str) -> None:
 
 
 async def _stored_media(store: ObjectStore, wanted: Collection[str]) -> set[str]:
-    """Those of the digests whose media are in the store."""
+    """The digests among these whose media are in the store."""
     if len(wanted) <= _FEW:
         return {each for each in wanted if await is_stored(store, f"media/{each}")}
     stored = store.list("media/")

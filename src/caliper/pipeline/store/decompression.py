@@ -1,11 +1,11 @@
-"""Unpacks what a store holds compressed, within bounds: few bytes can unpack to gigabytes."""
+"""Unpacks compressed objects of a store, within bounds: few bytes can unpack to gigabytes."""
 
 from __future__ import annotations
 
 import zlib
 
 MOST_UNPACKED = 64 << 20
-"""The most bytes that an object may unpack to, unless it has as many; ours have a few megabytes."""
+"""The most bytes that an object may unpack to, unless it has as many; ours unpack to a few MB."""
 _GZIP, _ZLIB = 16 + zlib.MAX_WBITS, zlib.MAX_WBITS
 
 
@@ -28,5 +28,5 @@ def _unpack(data: bytes | memoryview, form: int, most: int) -> bytes:
     if len(unpacked) > most:
         raise ValueError(f"it unpacks to more than {most} bytes")
     if not stream.eof or stream.unused_data:
-        raise ValueError("it is cut short, or has something behind its end")
+        raise ValueError("it is truncated, or has data after its end")
     return unpacked

@@ -29,8 +29,8 @@ _NOT_WRITTEN = frozenset({sqlite3.SQLITE_FULL, sqlite3.SQLITE_IOERR_WRITE})
 
 @contextmanager
 def temporary_files() -> Iterator[None]:
-    """Raise StoreFull in the context when the disk for temporary files is full: the work is then
-    waited for as for a full store.
+    """Raise StoreFull in the context when the disk for temporary files is full, so that the work
+    waits as for a full store.
     """
     try:
         yield

@@ -1,4 +1,4 @@
-"""Writes what comes at about the same time together: a store's cost is by the object."""
+"""Writes items that come at about the same time together: a store's cost is per object."""
 
 from __future__ import annotations
 
@@ -9,13 +9,13 @@ from typing import Generic, TypeVar
 from caliper.ports.clock import Clock
 
 _REST = 0.1
-"""Seconds from one write to the next."""
+"""Seconds between writes."""
 _Item = TypeVar("_Item")
 
 
 class GroupCommit(Generic[_Item]):
-    """Writes items by `write`: those that come while it writes together, after a rest, and one that
-    comes alone at once.
+    """Writes items by `write`: one that comes alone at once, those that come during a write
+    together, after a pause.
     """
 
     def __init__(self, write: Callable[[Sequence[_Item]], Awaitable[object]], clock: Clock) -> None:
@@ -30,7 +30,7 @@ class GroupCommit(Generic[_Item]):
         self._items.append(item)
         if self._next is None:
             self._next = asyncio.create_task(self._commit())
-        # Whoever gives up waiting does not take the others' items along.
+        # A caller that stops waiting does not cancel the items of others.
         await asyncio.shield(self._next)
 
     async def _commit(self) -> None:

@@ -1,8 +1,8 @@
-"""Marks: empty objects whose names say everything. Those that come together are one object.
+"""Marks: empty objects with all information in their names. Simultaneous ones are one object.
 
-    runs/<id>/reused/<token>.marks   the names of marks, a line each
+    runs/<id>/reused/<token>.marks   the names of marks, one per line
 
-Earlier releases wrote each mark as an object of its own. `pipeline.asking.reuse` has their names.
+Earlier releases wrote each mark as a separate object. `pipeline.asking.reuse` defines the names.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ _END = ".marks"
 
 
 def folder_of_marks(key: str) -> str:
-    """The folder of marks in which a key, or all keys with this prefix, are; empty if in none."""
+    """The folder of marks that contains a key, or all keys with this prefix; empty if none does."""
     match = _FOLDER.match(key)
     return match[0] if match else ""
 

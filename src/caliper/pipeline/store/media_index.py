@@ -16,10 +16,10 @@ from caliper.ports.storage import ObjectStore
 
 
 async def read_medium(store: ObjectStore, key: str, most: int) -> bytes | None:
-    """The bytes of a picture or clip by its key; None if it is not there.
+    """The bytes of a picture or clip by its key; None if it does not exist.
 
-    Raises DataLoss if they are not those that were pushed, InvalidInput if they are more than
-    `most`, StoreUnavailable.
+    Raises DataLoss if they differ from those pushed, InvalidInput if they are more than `most`,
+    StoreUnavailable.
     """
     data = await store.get(key, most)
     if data is not None:
@@ -28,7 +28,7 @@ async def read_medium(store: ObjectStore, key: str, most: int) -> bytes | None:
 
 
 def check_medium(key: str, data: bytes) -> None:
-    """Raise DataLoss if these are not the bytes that were pushed under a key."""
+    """Raise DataLoss if these are not the bytes pushed under a key."""
     if key != f"media/{hashlib.sha256(data).hexdigest()}":
         raise DataLoss("not the bytes that were pushed", file=key)
 
@@ -49,7 +49,7 @@ class MediaIndex:
 
     async def key(self, data: str, path: str, listing: str = "") -> str | None:
         """The key of the medium that dataset `data` names `path`; None if it was not pushed.
-        `listing` is the digest of the listing to look in, empty for everybody's.
+        `listing` is the digest of the listing to search, empty for the shared one.
 
         Raises DataLoss, StoreUnavailable.
         """
@@ -69,7 +69,7 @@ class MediaIndex:
         try:
             return dict(index["media"]) if index else {}
         except (KeyError, TypeError, ValueError) as error:
-            raise DataLoss(f"no media by their paths: {error!r}", file=key) from error
+            raise DataLoss(f"not media by path: {error!r}", file=key) from error
 
     async def has(self, spec: RunSpec, name: str, path: str) -> bool:
         """Whether a benchmark's medium was pushed. Raises StoreUnavailable."""
@@ -78,5 +78,5 @@ class MediaIndex:
 
 
 def listing_key(data: str, listing: str) -> str:
-    """The key of a dataset's media by path: everybody's if the digest `listing` is empty."""
+    """The key of a dataset's media by path: the shared ones if the digest `listing` is empty."""
     return f"datasets/{data}/media/{listing}.json" if listing else f"datasets/{data}/media.json"

@@ -1,4 +1,4 @@
-"""The owners of runs, uploaded captions, suites and names of datasets, beside what they own.
+"""The owners of runs, uploaded captions, suites and names of datasets, stored beside these.
 
     runs/<id>/owners.json
     supplied/<digest>.owners.json
@@ -6,7 +6,7 @@
     datasets/<digest>/owners.json
     datasets/names/<name>/<version>.json   the name's object itself
 
-Whoever starts the same run or pushes the same content becomes one more owner. What was stored
+Anyone starting the same run or pushing the same content becomes another owner. Content stored
 without owners, by an earlier release or without tokens, belongs to everybody and stays so.
 """
 
@@ -30,8 +30,8 @@ _ACTING: ContextVar[tuple[Owner, ...]] = ContextVar("acting", default=())
 
 
 class Ownership:
-    """Notes the owners of what is started or uploaded, and decides who may see it. `viewer` gives
-    the present caller; None, as outside of calls and without tokens, owns nothing and sees all.
+    """Notes the owners of runs and uploads, and decides who may see them. `viewer` returns the
+    present caller; None, as outside of calls and without tokens, owns nothing and sees all.
     """
 
     def __init__(
@@ -41,8 +41,8 @@ class Ownership:
 
     @property
     def team(self) -> str:
-        """The team of the present caller; that of the first owner that an administrator acts for:
-        others do nothing at the cost of another team.
+        """The team of the present caller, or of the first owner that an administrator acts for:
+        nobody else acts at the cost of another team.
         """
         caller = self.caller
         if caller is not None and not self.is_admin:
@@ -58,7 +58,7 @@ class Ownership:
 
     @property
     def viewers(self) -> tuple[Viewer, ...]:
-        """The present caller, or the owners that it acts for; nobody outside of calls and without
+        """The present caller, or the owners that it acts for; empty outside of calls and without
         tokens.
         """
         if acting := _ACTING.get():
@@ -74,14 +74,14 @@ class Ownership:
 
     @property
     def sees_all(self) -> bool:
-        """Whether the caller may see what anybody owns."""
+        """Whether the caller may see everything that is owned."""
         viewers = self.viewers
         return not viewers or any(self._sharing.permits((), each) for each in viewers)
 
     @contextmanager
     def acting_for(self, owners: Sequence[Owner]) -> Iterator[None]:
-        """Within the context see what any of these owners may see, and that alone; as the caller
-        if there are none. What is made belongs to the caller and to them.
+        """Within the context see only what any of these owners may see; without owners, as the
+        caller. Things made belong to the caller and to them.
         """
         token = _ACTING.set(tuple(owners))
         try:
@@ -96,8 +96,8 @@ class Ownership:
         await self.claim(store, run_owners(run), f"runs/{run}/{SPEC}")
 
     async def claim(self, store: ObjectStore, key: str, content: str, taken: str = "") -> None:
-        """Add the caller to the owners under `key`, before their `content` is stored. With `taken`,
-        the message, raises AlreadyExists if the caller may not see what they own. Raises
+        """Add the caller to the owners under `key`, before their `content` is stored. With the
+        message `taken`, raises AlreadyExists if the caller may not see the content. Raises
         StoreUnavailable or StoreFull.
         """
         if not self._makers:
@@ -118,7 +118,7 @@ class Ownership:
 
     @property
     def _makers(self) -> tuple[Owner, ...]:
-        """To whom belongs what the present caller makes."""
+        """The owners of things that the present caller makes."""
         return (*_ACTING.get(), *filter(None, [self.caller]))
 
     async def permits_run(self, store: ObjectStore, run: str) -> bool:
@@ -126,8 +126,8 @@ class Ownership:
         return not is_run_id(run) or await self.permits(store, run_owners(run))
 
     async def permits(self, store: ObjectStore, key: str) -> bool:
-        """Whether the caller may see and change what has the owners under `key`; where they cannot
-        be read, only an administrator may. Raises StoreUnavailable.
+        """Whether the caller may see and change content with the owners under `key`; if these are
+        unreadable, only an administrator may. Raises StoreUnavailable.
         """
         if self.sees_all:
             return True
@@ -138,18 +138,18 @@ class Ownership:
         return fields is None or self.sees(fields)
 
     def sees(self, fields: Fields) -> bool:
-        """Whether the caller may see and change what has the owners in these fields."""
+        """Whether the caller may see and change content with the owners in these fields."""
         return self.sees_owners(tuple(_owners(fields)))
 
     def sees_owners(self, owners: Sequence[Owner]) -> bool:
-        """Whether the caller may see and change what has these owners."""
+        """Whether the caller may see and change content with these owners."""
         viewers = self.viewers
         return not viewers or any(self._sharing.permits(owners, each) for each in viewers)
 
 
 class TeamRuns(RunBook):
-    """The runs that the present caller may see: every use case of the gateway reads a run's spec
-    first. A run that it may not see does not exist.
+    """The runs that the present caller may see; others do not exist. Every use case of the gateway
+    reads a run's spec first.
     """
 
     def __init__(self, store: ObjectStore, clock: Clock, ownership: Ownership) -> None:
@@ -179,21 +179,21 @@ def suite_owners(name: str) -> str:
 
 
 async def read_owners(store: ObjectStore, key: str) -> tuple[Owner, ...]:
-    """The owners under a key; none of what is everybody's. Raises StoreUnavailable."""
+    """The owners under a key; empty for everybody's content. Raises StoreUnavailable."""
     return tuple(_owners(await read_replaceable(store, key)))
 
 
 async def first_team(store: ObjectStore, key: str) -> str:
-    """The team of the first owner under a key; empty for what is everybody's or of no team. Raises
-    StoreUnavailable.
+    """The team of the first owner under a key; empty for everybody's content or without a team.
+    Raises StoreUnavailable.
     """
     owners = await read_owners(store, key)
     return owners[0].team if owners and owners[0].team != DEFAULT_TEAM else ""
 
 
 async def share(store: ObjectStore, key: str, source: str) -> None:
-    """Add the owners under the key `source` to those under `key`, unless what these own belongs to
-    everybody. Raises StoreUnavailable or StoreFull.
+    """Add the owners under the key `source` to those under `key`, unless the latter's content
+    belongs to everybody. Raises StoreUnavailable or StoreFull.
     """
     owners = await read_owners(store, source)
     if owners and await store.version(key) is not None:
@@ -206,8 +206,8 @@ def run_owners(run: str) -> str:
 
 
 def _owners(fields: Mapping[str, Any]) -> Iterator[Owner]:
-    known = fields.get("owners")
-    for each in known if isinstance(known, list) else ():
+    owners = fields.get("owners")
+    for each in owners if isinstance(owners, list) else ():
         if isinstance(each, dict):
             yield Owner(str(each.get("name", "")), str(each.get("team", "")))
 

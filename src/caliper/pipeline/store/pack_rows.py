@@ -15,7 +15,7 @@ LAST_GENERATION = 2**32 - 1
 
 @dataclass(frozen=True, slots=True)
 class PackRow:
-    """Where a pack has the data of a key."""
+    """The position of a key's data in a pack."""
 
     key: bytes
     generation: int
@@ -33,7 +33,7 @@ class Frame:
 
     @classmethod
     def of(cls, key: bytes, generation: int, data: bytes) -> Frame:
-        """The frame of data that are not compressed yet."""
+        """The frame of uncompressed data."""
         return cls(key, generation, zlib.compress(data))
 
 
@@ -58,8 +58,8 @@ def search(rows: bytes, key: bytes) -> PackRow | None:
     while low < high:
         middle = (low + high) // 2
         place = middle * _ROW.size
-        found = rows[place : place + len(key)]
-        if found == key:
+        row_key = rows[place : place + len(key)]
+        if row_key == key:
             return PackRow(*_ROW.unpack_from(rows, place))
-        low, high = (middle + 1, high) if found < key else (low, middle)
+        low, high = (middle + 1, high) if row_key < key else (low, middle)
     return None

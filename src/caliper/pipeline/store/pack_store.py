@@ -1,10 +1,10 @@
-"""A store whose replies are in packs, which hold those that ended at about the same time.
+"""A store whose replies are in packs of replies that came at about the same time.
 
-A reply book that grew is the next generation of its key. Runs in one process keep each reply as an
-object of its own, `<key>.json`: a loose reply is found where no pack has its key.
+A reply book that grew is the next generation of its key. Runs in one process store each reply as a
+separate object, `<key>.json`: such a loose reply is used if no pack has its key.
 
-What other processes wrote is found after at most `FRESH` seconds. A book that grows in two
-processes within that time keeps what one of them added: the rest is asked again when needed.
+Replies of other processes are found after at most `FRESH` seconds. A book that grows in two
+processes within that time keeps the additions of one: the rest is asked again when needed.
 """
 
 from __future__ import annotations
@@ -48,7 +48,7 @@ class PackStore(StoreView):
             await self.whole.put(key, data)
             return
         place = await self.packs.find(packed)
-        # Whoever wrote the last number, the newest pack counts.
+        # With the last number, the newest pack counts.
         generation = 0 if place is None else min(place[1].generation + 1, LAST_GENERATION)
         content = data if isinstance(data, bytes) else await asyncio.to_thread(data.read_bytes)
         await self._frames.add(Frame.of(packed, generation, content))
@@ -81,8 +81,8 @@ class PackStore(StoreView):
         return await self.whole.size(key) if place is None else place[1].length
 
     async def delete(self, *keys: str) -> None:
-        """Delete these keys, in turns: if it is interrupted, the last ones are left. Then packs are
-        written anew without them. Raises StoreUnavailable.
+        """Delete these keys in order: an interruption leaves the last ones. Then rewrite packs
+        without them. Raises StoreUnavailable.
         """
         for first in range(0, len(keys), _BATCH):
             await self.whole.delete(*keys[first : first + _BATCH])

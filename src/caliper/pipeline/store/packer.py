@@ -1,6 +1,6 @@
 """Merges the small packs of a store.
 
-Each step can be interrupted anywhere: the next packer finds what is merged and still there.
+Each step can be interrupted anywhere: the next packer finds merged packs that still exist.
 """
 
 from __future__ import annotations
@@ -24,8 +24,8 @@ GRACE = 120.0
 
 
 class Packer:
-    """Merges packs of a store. One at a time is enough; two do no harm. Fewer than `fewest` small
-    packs stay as they are. What is merged is deleted `grace` seconds later.
+    """Merges packs of a store. One packer is enough; two do no harm. Fewer than `fewest` small
+    packs stay as they are. Merged packs are deleted `grace` seconds later.
     """
 
     def __init__(
@@ -41,7 +41,7 @@ class Packer:
         self._waiting: deque[tuple[float, Sequence[str]]] = deque()
 
     async def run(self) -> None:
-        """Merge every `pace` seconds, for ever. What fails is tried again."""
+        """Merge every `pace` seconds, forever. Failures are retried."""
         while True:
             await self._clock.sleep(self._pace)
             try:
@@ -51,7 +51,7 @@ class Packer:
                 _LOG.warning("packs are merged later: %s", error)
 
     async def sweep(self) -> None:
-        """Delete what was merged `grace` seconds ago. Raises StoreUnavailable."""
+        """Delete packs merged `grace` seconds ago. Raises StoreUnavailable."""
         while self._waiting and self._waiting[0][0] <= self._clock.monotonic():
             self._packs.expire()
             await self._whole.delete(*self._waiting[0][1])
@@ -62,15 +62,15 @@ class Packer:
             self._waiting.append((self._clock.monotonic() + self._grace, names))
 
     async def merge(self) -> None:
-        """Merge small packs, oldest first, so that readers look into few. Raises StoreUnavailable
-        or StoreFull.
+        """Merge small packs, oldest first, so that readers search few. Raises StoreUnavailable or
+        StoreFull.
         """
         waiting = {key for _, some in self._waiting for key in some}
         names = [name for name in reversed(await self._packs.names()) if name not in waiting]
         sizes = {name: await self._packs.size(name) for name in names}
         small = deque(name for name in names if sizes[name] < _SMALL_BYTES)
         if len(small) >= self._fewest:
-            # Merged by another packer, or one that was interrupted.
+            # Merged by another or an interrupted packer.
             merged = [name for name in small if await self._packs.is_merged(name)]
             self._delete_later(merged)
             small = deque(name for name in small if name not in merged)

@@ -1,11 +1,11 @@
-"""Packs: many replies in one object, since a store with an object a reply has millions of them.
+"""Packs: many replies in one object, since one object per reply would make millions.
 
     packs/<stamp>-<token>-<count>.pack   signature, `count` rows sorted by key, compressed data
 
-Packs are immutable. A row has the first half of a reply's key, its generation (`pack_store`),
-and where its data are. Of several rows of a key, the highest generation counts, then the newest
-pack. A reader knows the packs by a list that is at most `FRESH` seconds old, and its own at once.
-It keeps the rows of all small packs, and of the large ones that it used last.
+Packs are immutable. A row has the first half of a reply's key, its generation (`pack_store`), and
+the position of its data. Of several rows of a key, the highest generation counts, then the newest
+pack. A reader lists packs at most every `FRESH` seconds, but knows its own at once. It keeps the
+rows of all small packs, and of the large ones used last.
 """
 
 from __future__ import annotations
@@ -40,12 +40,12 @@ PREFIX = "packs/"
 _KEY = re.compile(r"(?:jobs|captions)/[0-9a-f]{2}/([0-9a-f]{32})[0-9a-f]{32}\.json", re.ASCII)
 _NAME = re.compile(r"packs/([0-9a-f]{16})-[0-9a-f]{8}-(\d{1,9})\.pack", re.ASCII)
 _SMALL_BYTES = 64 << 10
-"""Bytes of rows of a small pack: those of two thousand replies."""
+"""Bytes of rows of a small pack: two thousand replies."""
 _MOST_SMALL = 8 << 20
-"""Bytes of rows of all small packs: those of three hundred thousand replies, some 50 MiB."""
+"""Bytes of rows of all small packs: three hundred thousand replies, some 50 MiB."""
 _CONCURRENCY = 8
-_HELD_BYTES = 64 << 20
-"""Bytes of rows that a reader keeps, those of two million replies: older ones are not found."""
+_CACHED_BYTES = 64 << 20
+"""Bytes of rows that a reader caches: two million replies. Older ones are not found."""
 
 
 def pack_key(key: str) -> bytes | None:
@@ -61,13 +61,13 @@ class Packs:
         self,
         store: DeletableStore,
         clock: Clock,
-        held: int = _HELD_BYTES,
+        cached: int = _CACHED_BYTES,
         small: int = _SMALL_BYTES,
         most_small: int = _MOST_SMALL,
     ) -> None:
         self._store, self._clock, self._small_bytes = store, clock, small
         self._most_small = most_small
-        # All packs, and those whose rows are not in `_small`.
+        # All packs, and those not in `_small`.
         self._names: tuple[str, ...] = ()
         self._large: tuple[str, ...] = ()
         self._listed = -FRESH - 1
@@ -77,20 +77,20 @@ class Packs:
         # When this process wrote packs that its last list may have missed.
         self._written: dict[str, float] = {}
         self.has_loose = True
-        self._rows: LRUCache[str, bytes] = LRUCache(held, getsizeof=len)
+        self._rows: LRUCache[str, bytes] = LRUCache(cached, getsizeof=len)
         self._lock = asyncio.Lock()
 
     def is_fresh(self, since: float) -> bool:
-        """Whether the list of packs is new enough to conclude that a key is in none: that of the
-        last seconds, or begun `since`. To list them all may take longer than that.
+        """Whether the list of packs is new enough to conclude that a key is in none: begun in the
+        last seconds, or after `since`, as listing may take longer than that.
         """
         return self._listed >= min(since, self._clock.monotonic() - FRESH)
 
     async def names(self) -> tuple[str, ...]:
         """The packs, newest first. Raises StoreUnavailable."""
-        asked = self._clock.monotonic()
+        since = self._clock.monotonic()
         async with self._lock:
-            if not self.is_fresh(asked):
+            if not self.is_fresh(since):
                 await self._list()
         return self._names
 
@@ -106,8 +106,8 @@ class Packs:
         new = sorted(small - self._small.keys())
         for first in range(0, len(new), _CONCURRENCY):
             some = new[first : first + _CONCURRENCY]
-            found = await asyncio.gather(*map(self._read_rows, some))
-            for name, rows in zip(some, found, strict=True):
+            rows_of_packs = await asyncio.gather(*map(self._read_rows, some))
+            for name, rows in zip(some, rows_of_packs, strict=True):
                 if name not in self._small:
                     self._remember(name, rows or b"")
         names |= self._written.keys()
@@ -115,10 +115,10 @@ class Packs:
         self._large = tuple(name for name in self._names if name not in self._small)
 
     def _newest_small(self, names: Iterable[str]) -> set[str]:
-        """The newest small packs. Older ones, which nobody merged, count as large."""
+        """The newest small packs. Older unmerged ones count as large."""
         small = [name for name in sorted(names, reverse=True) if self._is_small(name)]
-        held = accumulate(map(_bytes_of_rows, small))
-        return {name for name, size in zip(small, held, strict=True) if size <= self._most_small}
+        total = accumulate(map(_bytes_of_rows, small))
+        return {name for name, size in zip(small, total, strict=True) if size <= self._most_small}
 
     def _is_small(self, name: str) -> bool:
         return _bytes_of_rows(name) <= self._small_bytes
@@ -132,14 +132,14 @@ class Packs:
         """Keep the rows of a small pack."""
         self._small[name] = rows
         for row in all_rows(rows):
-            known = self._find_small(row.key)
-            if known is None or (known[1].generation, known[0]) <= (row.generation, name):
+            previous = self._find_small(row.key)
+            if previous is None or (previous[1].generation, previous[0]) <= (row.generation, name):
                 self._pack_of[row.key] = name
 
     def _forget(self, name: str) -> None:
         for row in all_rows(self._small.pop(name)):
             if self._pack_of.get(row.key) == name:
-                # A pack that has it too is newer, and large, or this reply was purged.
+                # Another pack with it is newer and large, or this reply was purged.
                 del self._pack_of[row.key]
 
     def _find_small(self, key: bytes) -> tuple[str, PackRow] | None:
@@ -152,12 +152,12 @@ class Packs:
         self._listed = -FRESH - 1
 
     async def find(self, key: bytes) -> tuple[str, PackRow] | None:
-        """The pack and row of a key, None if it is in none. Raises StoreUnavailable."""
+        """The pack and row of a key, None if no pack has it. Raises StoreUnavailable."""
         await self.names()
-        best, held = self._find_small(key), 0
+        best, total = self._find_small(key), 0
         for name in self._large:
-            held += _bytes_of_rows(name)
-            if held > self._rows.maxsize:
+            total += _bytes_of_rows(name)
+            if total > self._rows.maxsize:
                 break
             row = search(await self.rows(name), key)
             if row and (best is None or (row.generation, name) > (best[1].generation, best[0])):
@@ -167,7 +167,7 @@ class Packs:
     async def is_merged(self, name: str) -> bool:
         """Whether other packs have all replies of a pack. Raises StoreUnavailable."""
         for row in all_rows(await self.rows(name)):
-            # Rows are in memory: without it, other tasks would wait for all of them.
+            # Rows are in memory: without this, other tasks would wait for all of them.
             await asyncio.sleep(0)
             place = await self.find(row.key)
             if place is None or place[0] == name:
@@ -175,14 +175,14 @@ class Packs:
         return True
 
     async def read(self, name: str, row: PackRow) -> bytes | None:
-        """The data of a row; empty, and a warning, if they are damaged; None if the pack is gone,
-        as it was merged. Raises StoreUnavailable.
+        """The data of a row; empty, with a warning, if damaged; None if the pack is gone after a
+        merge. Raises StoreUnavailable.
         """
         data = await self._store.get_range(name, row.first, row.length)
         try:
             return None if data is None else inflate(data)
         except ValueError as error:
-            _LOG.warning("%s: a reply is damaged and asked again: %s", name, error)
+            _LOG.warning("%s: a damaged reply is asked again: %s", name, error)
             return b""
 
     async def rows(self, name: str) -> bytes:
@@ -207,7 +207,7 @@ class Packs:
         return b""
 
     async def frames(self, name: str) -> list[Frame]:
-        """All of a pack, in memory. Raises StoreUnavailable."""
+        """All frames of a pack, in memory. Raises StoreUnavailable."""
         data = await self._store.get(name) or b""
         return [
             Frame(row.key, row.generation, data[row.first : row.first + row.length])
@@ -224,17 +224,17 @@ class Packs:
         to write. Of frames with one key, the last of the highest generation stays. Raises
         StoreUnavailable or StoreFull.
         """
-        kept: dict[bytes, Frame] = {}
+        newest: dict[bytes, Frame] = {}
         for frame in frames:
-            if frame.key not in kept or frame.generation >= kept[frame.key].generation:
-                kept[frame.key] = frame
-        if not kept:
+            if frame.key not in newest or frame.generation >= newest[frame.key].generation:
+                newest[frame.key] = frame
+        if not newest:
             return None
         match = _NAME.fullmatch(next(iter(await self.names()), ""))
         since = (now - datetime.fromtimestamp(0, UTC)).total_seconds()
         stamp = max(int(since * 1e6), int(match[1], 16) + 1 if match else 0)
-        name = f"{PREFIX}{stamp:016x}-{secrets.token_hex(4)}-{len(kept)}.pack"
-        rows, data = encode([kept[key] for key in sorted(kept)])
+        name = f"{PREFIX}{stamp:016x}-{secrets.token_hex(4)}-{len(newest)}.pack"
+        rows, data = encode([newest[key] for key in sorted(newest)])
         await self._store.put(name, data)
         self._written[name] = self._clock.monotonic()
         if self._is_small(name):
@@ -245,20 +245,20 @@ class Packs:
         return name
 
     async def drop(self, keys: Iterable[str], now: datetime) -> None:
-        """Remove the replies under these keys of the store. A pack that is merged at this moment by
-        another process may keep them, and so does a full store, whose runs can be removed all the
-        same. Raises StoreUnavailable.
+        """Remove the replies under these keys of the store. A pack that another process is merging
+        may keep them, and so does a full store, whose runs can be removed nevertheless. Raises
+        StoreUnavailable.
         """
         gone = {each for each in map(pack_key, keys) if each is not None}
         if gone:
             self.expire()
         for name in await self.names() if gone else ():
-            # Rows are in memory: without it, other tasks would wait for all packs.
+            # Rows are in memory: without this, other tasks would wait for all packs.
             await asyncio.sleep(0)
             if any(row.key in gone for row in all_rows(await self.rows(name))):
-                kept = [each for each in await self.frames(name) if each.key not in gone]
+                rest = [each for each in await self.frames(name) if each.key not in gone]
                 try:
-                    await self.write(kept, now)
+                    await self.write(rest, now)
                 except StoreFull as error:
                     _LOG.warning("%s keeps replies of a removed run: %s", name, error)
                     continue

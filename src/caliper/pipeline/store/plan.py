@@ -74,8 +74,8 @@ def _items(spec: RunSpec, part: BenchmarkSpec, sources: Sources) -> Iterator[Ite
 
 
 def _prompted(items: Iterable[Item], part: BenchmarkSpec) -> Iterator[Item]:
-    """The items, if captions of their groups can be asked for: a prompt that is unknown or has no
-    nodes refuses the run here rather than failing sample by sample.
+    """The items, if captions of their groups can be requested: an unknown prompt, or one without
+    nodes, refuses the run here rather than failing sample by sample.
     """
     definition, groups = benchmark(part.name), dict[str, None]()
     for item in items:
@@ -92,7 +92,7 @@ def _prompted(items: Iterable[Item], part: BenchmarkSpec) -> Iterator[Item]:
     for group in part.taxonomy:
         _, fields = definition.caption_prompt(group, part.prompt)
         if group not in groups and fields.get("taxonomy") == "":
-            message = f"no question is of {group!r:.60}; the data have {', '.join(groups)}"
+            message = f"no questions about {group!r:.60}; the data have {', '.join(groups)}"
             raise InvalidInput(message, field="taxonomy")
 
 
@@ -112,10 +112,10 @@ def qa_layout(name: str, *, path: bool) -> Layout | None:
     """
     layout = benchmark(name).qa_data
     if layout is None and path:
-        message = "its own questions are asked from the media: qa is true, and no path"
+        message = "it asks its own questions about the media: set qa to true, not a path"
         raise InvalidInput(f"{name}: {message}", field="qa")
     if layout is not None and not path:
-        message = "questions from the media need their own data: the path of it (--qa PATH)"
+        message = "questions about the media need their own data: give its path (--qa PATH)"
         raise InvalidInput(f"{name}: {message}", field="qa")
     return layout
 
@@ -158,11 +158,10 @@ def _by_sample(items: Iterable[Item]) -> list[Item]:
 
 
 async def plan(spec: RunSpec, sources: Mapping[str, Sources], store: ObjectStore) -> PlanSummary:
-    """Plan all benchmarks of a run and write the plan to `store`, unless it is there already.
+    """Plan all benchmarks of a run and write the plan to `store`, unless it exists.
 
-    A plan that lost its summary or a shard is written again. Raises InvalidInput for rows that
-    cannot be planned, and DataLoss if planning again gives another plan, before anything is
-    written.
+    A plan that lost its summary or a shard is rewritten. Raises InvalidInput for rows that cannot
+    be planned, and DataLoss, before writing anything, if the new plan differs.
     """
     existing, loss = await _existing(store, spec)
     if existing is not None and loss is None:
@@ -191,7 +190,7 @@ async def plan(spec: RunSpec, sources: Mapping[str, Sources], store: ObjectStore
 async def _existing(
     store: ObjectStore, spec: RunSpec
 ) -> tuple[PlanSummary | None, DataLoss | None]:
-    """The stored plan of a run, and what it lost."""
+    """The stored plan of a run, and its loss, if any."""
     summary = None
     try:
         summary = await read_summary(store)
@@ -257,7 +256,7 @@ async def read_plan(
 
 
 async def read_shard(store: ObjectStore, summary: PlanSummary, number: int) -> list[Item]:
-    """The items of one shard. Raises DataLoss when it is missing, broken or another one,
+    """The items of one shard. Raises DataLoss when it is missing, broken or changed,
     StoreUnavailable.
     """
     return list(await _read_shard(store, summary, number, _items_of))
@@ -289,7 +288,7 @@ async def _read_shard(
     try:
         return decode(shard, summary.digests[number] if summary.digests else "")
     except UnknownName:
-        # The shard is whole: a package with a benchmark is missing here.
+        # The shard is intact: a package with a benchmark is missing here.
         raise
     except (InvalidInput, ValueError, RecursionError) as error:
         raise DataLoss(f"broken shard: {error}", file=_shard_key(number)) from error

@@ -1,4 +1,4 @@
-"""What end.json and cancelled.json may hold, as far as readers of all runs rely on it."""
+"""Checks the fields of end.json and cancelled.json on which readers of all runs rely."""
 
 from __future__ import annotations
 

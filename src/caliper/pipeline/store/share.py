@@ -1,4 +1,4 @@
-"""Draws the questions that a run judged in part asks.
+"""Draws the questions for a run that is judged in part.
 
 Per stratum (task or domain), without replacement, in an order seeded by the captions: nobody can
 train a checkpoint on the questions that it will be asked, and two checkpoints seldom share an
@@ -20,16 +20,14 @@ from caliper.core.run import BenchmarkSpec
 
 
 def caption_seed(part: BenchmarkSpec, seed: int) -> str:
-    """What the draw of a benchmark depends on: the captions, or whoever writes them, and the seed
-    of the run.
-    """
+    """The seed of a benchmark's draw, from the run's seed and its captions or their captioner."""
     writer = part.models.get("captioner") if part.captions is None else None
     source = part.captions if writer is None else [writer.to_json(), part.prompt]
     return digest([seed, part.name, source])
 
 
 def in_part(items: Sequence[Item], share: float, seed: str) -> Iterator[Item]:
-    """The items, with every question about a caption that is not drawn marked as such.
+    """The items, with undrawn questions about captions marked.
 
     Of N askable units of a stratum, ceil(share * N) are drawn.
     """

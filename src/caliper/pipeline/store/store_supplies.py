@@ -29,14 +29,14 @@ _ON_DISK = re.compile(rf"[^\s'\"]*{_FOLDER_PREFIX}[^/]*/")
 
 def without_folder(text: str) -> str:
     """Strip local temporary folders from an error's text, so files appear as the dataset names
-    them. Callers do not know paths of this machine, and should not.
+    them. Callers should not learn paths of this machine.
     """
     return _ON_DISK.sub("", text)
 
 
 class StoredSupplies:
     """ports.storage.Supplies over a store. `open_dataset` opens a dataset's file or folder.
-    What the caller may not see by `ownership` does not exist.
+    Supplies that the caller may not see by `ownership` do not exist.
     """
 
     def __init__(
@@ -67,24 +67,24 @@ class StoredSupplies:
     async def _fetch(self, part: BenchmarkSpec, folder: Path) -> Sources:
         captions = qa_data = None
         lacking: Mapping[str, Failure] = {}
-        chosen = benchmark(part.name)
+        definition = benchmark(part.name)
         if part.captions is not None:
             captions, lacking = await read_supplied(self._store, part.captions)
-        data = await self._dataset(part.data, folder / part.name, chosen.data)
-        if part.qa_data is not None and chosen.qa_data is not None:
+        data = await self._dataset(part.data, folder / part.name, definition.data)
+        if part.qa_data is not None and definition.qa_data is not None:
             place = folder / f"{part.name}-qa"
-            qa_data = await self._dataset(part.qa_data, place, chosen.qa_data)
+            qa_data = await self._dataset(part.qa_data, place, definition.qa_data)
         return Sources(data, captions, qa_data, lacking)
 
     async def _dataset(self, name: str, place: Path, layout: Layout) -> Dataset:
         await asyncio.to_thread(place.mkdir)
-        found = self._open(await fetch_dataset(self._store, name, place))
+        dataset = self._open(await fetch_dataset(self._store, name, place))
         try:
-            read = await asyncio.to_thread(found.digest, layout)
+            read = await asyncio.to_thread(dataset.digest, layout)
         except InvalidInput:
-            # A file that this layout has in a folder only.
-            found = self._open(place)
-            read = await asyncio.to_thread(found.digest, layout)
+            # This layout has such a file in a folder only.
+            dataset = self._open(place)
+            read = await asyncio.to_thread(dataset.digest, layout)
         if read != name:
             raise DataLoss("not the files that were pushed", file=f"datasets/{name}")
-        return found
+        return dataset

@@ -1,4 +1,4 @@
-"""Views of stores: the same objects under other keys, or those of several stores as one."""
+"""Views of stores: objects under other keys, or of several stores as one."""
 
 from __future__ import annotations
 
@@ -10,8 +10,8 @@ from caliper.ports.storage import ObjectStore
 
 
 class StoreView(ABC):
-    """ports.storage.ObjectStore whose objects are in other stores. Methods raise what those of
-    the store with the object raise.
+    """A ports.storage.ObjectStore whose objects are in other stores. Methods raise what the methods
+    of the store with the object raise.
     """
 
     @abstractmethod

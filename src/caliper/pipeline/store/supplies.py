@@ -4,8 +4,8 @@
 `datasets/<digest>/media...`        the keys of its media by path: see dataset_pushes.py
 `media/<sha256>`                    a picture or clip
 `supplied/<digest>.jsonl.gz`        uploaded captions, one row per sample
-`supplied/<digest>.lacking.json`    why samples have none of them
-`supplied/<digest>.owners.json`     who uploaded them
+`supplied/<digest>.lacking.json`    reasons for missing captions, by sample
+`supplied/<digest>.owners.json`     the uploaders
 `runs/<id>/captions/<benchmark>/..` captions that a model wrote for a run
 """
 
@@ -32,7 +32,7 @@ from caliper.ports.storage import ObjectStore
 _DIGEST = re.compile(r"[0-9a-f]{64}", re.ASCII)
 _NONE: Mapping[str, Failure] = MappingProxyType({})
 Admit = Callable[[str, int], Awaitable[None]]
-"""Admits what is to be stored, by a digest that says what it is, and its size in bytes."""
+"""Admits content before it is stored, by its digest and size in bytes."""
 _SAFE_NAME = re.compile(r"[A-Za-z0-9_-][A-Za-z0-9._-]{0,199}", re.ASCII)
 
 
@@ -40,9 +40,9 @@ _SAFE_NAME = re.compile(r"[A-Za-z0-9_-][A-Za-z0-9._-]{0,199}", re.ASCII)
 class Parcel:
     """A dataset to be pushed to an installation.
 
-    `files` are the files that its digest covers, and `folder` says whether they are in a folder
-    of their own. `media` are by the path that the dataset names; `missing` lists the paths that
-    it names and that are missing here. `replies` marks recorded replies.
+    `files` are the files that its digest covers, and `folder` says whether they have their own
+    folder. `media` are by the path that the dataset names; `missing` lists named paths that are
+    missing here. `replies` marks recorded replies.
     """
 
     benchmark: str
@@ -83,7 +83,7 @@ async def has_dataset(store: ObjectStore, name: str) -> bool:
 
 async def fetch_dataset(store: ObjectStore, digest: str, place: Path) -> Path:
     """Download a dataset's files into `place`, and return its path: its only file, or the folder.
-    Its digest does not tell whether one file lies in a folder of its own; either may be opened.
+    Its digest does not show whether a single file has its own folder; either may be opened.
 
     Raises DataLoss if the dataset is incomplete, StoreUnavailable.
     """
@@ -92,7 +92,7 @@ async def fetch_dataset(store: ObjectStore, digest: str, place: Path) -> Path:
         raise DataLoss("no such dataset in the store", file=f"datasets/{digest}")
     files, path = manifest.get("files"), place
     if not isinstance(files, dict):
-        raise DataLoss("no files by their names", file=f"datasets/{digest}/manifest.json")
+        raise DataLoss("not files by name", file=f"datasets/{digest}/manifest.json")
     for name, key in files.items():
         path = place / PurePosixPath(name).name
         if path.name != name or not await store.get_file(str(key), path):
@@ -124,12 +124,12 @@ async def put_captions(
             await admit(name, (await asyncio.to_thread(archive.stat)).st_size)
         if lacking:
             name = _with_lacking(name, lacking)
-            told = {sample: [each.reason, each.detail] for sample, each in lacking.items()}
-            # First: where captions are, it is known which are not.
-            await write_json(store, _lacking_key(name), samples=told)
+            reasons = {sample: [each.reason, each.detail] for sample, each in lacking.items()}
+            # First: stored captions must have the reasons for missing ones.
+            await write_json(store, _lacking_key(name), samples=reasons)
         if ownership is not None:
             await ownership.claim(store, caption_owners(name), _captions_key(name))
-        # Written even if it is there: so a broken upload heals.
+        # Written even if it exists: this repairs a broken upload.
         await store.put(_captions_key(name), archive)
     return name
 
@@ -146,8 +146,8 @@ async def read_captions(store: ObjectStore, name: str) -> Mapping[str, str]:
 async def read_supplied(
     store: ObjectStore, name: str
 ) -> tuple[Mapping[str, str], Mapping[str, Failure]]:
-    """Read uploaded captions by sample, spilled to disk, and why samples have none of them, as far
-    as somebody knew.
+    """Read uploaded captions by sample, spilled to disk, and the known reasons of samples without
+    one.
 
     Raises DataLoss if they are missing, broken, or not those of this digest, StoreUnavailable.
     """
@@ -157,22 +157,24 @@ async def read_supplied(
         if not await store.get_file(key, archive):
             raise DataLoss("no such captions in the store", file=key)
         try:
-            captions, found = await asyncio.to_thread(read_archive, archive)
+            captions, archived = await asyncio.to_thread(read_archive, archive)
         except UNREADABLE as error:
             raise DataLoss(f"not captions: {error!r}", file=key) from error
-    if found == name:
+    if archived == name:
         return captions, _NONE
     lacking = await _read_lacking(store, name)
-    if _with_lacking(found, lacking) != name:
+    if _with_lacking(archived, lacking) != name:
         raise DataLoss("not the captions that were supplied", file=key)
     return captions, lacking
 
 
 async def _read_lacking(store: ObjectStore, name: str) -> Mapping[str, Failure]:
     key = _lacking_key(name)
-    told = (await read_json(store, key) or {}).get("samples", {})
+    reasons = (await read_json(store, key) or {}).get("samples", {})
     try:
-        return {sample: Failure(Reason(why), str(detail)) for sample, (why, detail) in told.items()}
+        return {
+            sample: Failure(Reason(why), str(detail)) for sample, (why, detail) in reasons.items()
+        }
     except (AttributeError, TypeError, ValueError) as error:
         raise DataLoss(f"not reasons by sample: {error!r}", file=key) from error
 
@@ -213,7 +215,7 @@ async def _read_caption(store: ObjectStore, key: str) -> Caption | None:
         return None
     sample, text = row.get("sample"), row.get("caption")
     if not isinstance(sample, str) or not isinstance(text, str):
-        raise DataLoss("no caption with the sample that it is about", file=key)
+        raise DataLoss("not a caption with its sample", file=key)
     if not key.endswith(f"/{_sample_name(sample)}"):
         raise DataLoss("the caption of another sample", file=key)
     return Caption(sample, text, row.get("truncated") is True)

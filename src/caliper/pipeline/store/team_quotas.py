@@ -1,4 +1,4 @@
-"""Quotas of teams: admits what their callers start and push, and says what they use."""
+"""Quotas of teams: admits starts and pushes of their callers, and reports their use."""
 
 from __future__ import annotations
 
@@ -21,12 +21,12 @@ _RUNS, _CALLS, _TOKENS, _BYTES = "runs_at_once", "calls_a_day", "tokens_a_day", 
 
 
 _FRESH = 5.0
-"""Seconds until what other gateways stored for a team is read again: it may be much to list."""
+"""Seconds until other gateways' pushes for a team are listed again, as these may be many."""
 
 
 @dataclass(eq=False)
-class _Stored:
-    """The bytes that a team stores, as they are known `until` a time."""
+class _StoredBytes:
+    """The bytes that a team stores, valid `until` a time."""
 
     lock: asyncio.Lock = field(default_factory=asyncio.Lock)
     size: int = 0
@@ -34,7 +34,7 @@ class _Stored:
 
 
 class TeamQuotas:
-    """The quotas of the present caller's team, by the limits in `table`. Only what has a limit is
+    """The quotas of the present caller's team, by the limits in `table`. Only limited resources are
     counted.
     """
 
@@ -47,10 +47,10 @@ class TeamQuotas:
     ) -> None:
         self._store, self._clock = store, clock
         self._ownership, self._table = ownership, table
-        self._stored = defaultdict[str, _Stored](_Stored)
+        self._stored = defaultdict[str, _StoredBytes](_StoredBytes)
 
     async def admit_run(self, run: str) -> DayQuota | None:
-        """Count a run that the caller starts, and return what its team may spend a day.
+        """Count a run that the caller starts, and return its team's daily quota.
 
         Raises BackendOverloaded if a limit is reached, StoreUnavailable.
         """
@@ -66,7 +66,7 @@ class TeamQuotas:
         return quota
 
     async def admit_bytes(self, digest: str, size: int) -> None:
-        """Count what the caller pushes, before it is stored. The same `digest` counts once.
+        """Count the caller's push before it is stored. The same `digest` counts once.
 
         Raises BackendOverloaded if a limit is reached, StoreUnavailable or StoreFull.
         """
@@ -74,23 +74,23 @@ class TeamQuotas:
         limit = self._table().of(team).bytes_stored
         if limit is None:
             return
-        known = self._stored[team]
+        stored = self._stored[team]
         # One by one, so that two do not take the same room.
-        async with known.lock:
+        async with stored.lock:
             if await team_use.is_stored(self._store, team, digest, size):
                 return
             now = self._clock.monotonic()
-            if now >= known.until:
-                known.size = await team_use.stored_bytes(self._store, team)
-                known.until = now + _FRESH
-            if known.size + size > limit:
-                use = QuotaUse(team, _BYTES, known.size, limit, _FREES[_BYTES])
+            if now >= stored.until:
+                stored.size = await team_use.stored_bytes(self._store, team)
+                stored.until = now + _FRESH
+            if stored.size + size > limit:
+                use = QuotaUse(team, _BYTES, stored.size, limit, _FREES[_BYTES])
                 raise BackendOverloaded(f"{use}; this needs {size:,}")
             await team_use.note_stored(self._store, team, digest, size)
-            known.size += size
+            stored.size += size
 
     async def uses(self) -> list[QuotaUse]:
-        """What the teams that the caller may see use of each limit, by team. Raises
+        """The use of each limit by the teams that the caller may see, by team. Raises
         StoreUnavailable.
         """
         table, teams = self._table(), {self._ownership.team}
@@ -115,8 +115,8 @@ class TeamQuotas:
         return BackendOverloaded(str(use), None if use.name in _FREES else left)
 
     async def _spent(self, team: str) -> Spending:
-        found = await team_use.spent_by_process(self._store, team, self._today)
-        return sum(found.values(), Spending())
+        spending = await team_use.spent_by_process(self._store, team, self._today)
+        return sum(spending.values(), Spending())
 
     @property
     def _today(self) -> str:

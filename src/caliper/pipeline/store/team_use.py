@@ -1,11 +1,11 @@
-"""What teams use of an installation, as far as it is limited:
+"""Teams' use of the limited resources of an installation:
 
-    teams/running/team-<team>.json                its runs that are not over, as far as was noticed
+    teams/running/team-<team>.json                its runs not known to be over
     teams/spent/<day>/team-<team>.<process>.json  the calls and tokens that a process spent for it
-    teams/stored/team-<team>.<digest>.<bytes>     what it pushed (empty objects)
+    teams/stored/team-<team>.<digest>.<bytes>     its pushes (empty objects)
 
-Digests say what it is and where it is stored, so that what is pushed twice counts once.
-A process writes all that it spent on a day, so that what is written twice counts once.
+Digests cover content and place, so that repeated pushes count once. A process writes its total of
+a day, so that repeated writes count once.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ from caliper.pipeline.store.runs import read_replaceable, read_spec, run_store, 
 from caliper.ports.storage import ObjectStore
 
 _BEGINNING = 300.0
-"""Seconds after which a run is stored, or was not begun."""
+"""Seconds within which a started run is stored."""
 # No part of a key may begin with a dot, as names of teams may.
 _RUNNING, _STORED = "teams/running/team-", "teams/stored/team-"
 
@@ -41,8 +41,8 @@ async def take_place(store: ObjectStore, team: str, run: str, most: int, now: da
     """Count a run of a team that begins `now`, unless `most` others are not over. Raises
     StoreUnavailable.
     """
-    known = _runs(await read_replaceable(store, _running(team)))
-    ended = await _ended(store, known, now) - {run}
+    runs_before = _runs(await read_replaceable(store, _running(team)))
+    ended = await _ended(store, runs_before, now) - {run}
     has_place = True
 
     def with_run(fields: Fields) -> Fields:
@@ -63,7 +63,7 @@ def _running(team: str) -> str:
 
 
 def _runs(fields: Fields) -> dict[str, float]:
-    """When runs took their places, in seconds since 1970."""
+    """The times at which runs took their places, in seconds since 1970."""
     return {str(run): float(at) for run, at in fields.get("runs", {}).items()}
 
 
@@ -85,26 +85,26 @@ async def _is_over(store: ObjectStore, run: str, *, is_new: bool) -> bool:
 
 
 async def spent_by_process(store: ObjectStore, team: str, day: str) -> dict[str, Spending]:
-    """What each process spent for a team on a day. Raises StoreUnavailable."""
-    prefix, found = f"{_spent(day)}{team}.", dict[str, Spending]()
+    """The spending of each process for a team on a day. Raises StoreUnavailable."""
+    prefix, spending = f"{_spent(day)}{team}.", dict[str, Spending]()
     async for key in store.list(prefix):
         process = key.removeprefix(prefix).removesuffix(".json")
         # Another team's name may begin with this one's, and a full stop.
         if "." not in process:
-            found[process] = Spending.from_json(await read_replaceable(store, key))
-    return found
+            spending[process] = Spending.from_json(await read_replaceable(store, key))
+    return spending
 
 
 async def write_spent(
     store: ObjectStore, team: str, day: str, process: str, spent: Spending
 ) -> None:
-    """Write all that a process spent for a team on a day. Raises StoreUnavailable or StoreFull."""
+    """Write a process's total for a team on a day. Raises StoreUnavailable or StoreFull."""
     fields = {"calls": spent.calls, "tokens": spent.tokens}
     await write_json(store, f"{_spent(day)}{team}.{process}.json", **fields)
 
 
 async def stored_bytes(store: ObjectStore, team: str) -> int:
-    """The bytes of what a team pushed. Raises StoreUnavailable."""
+    """The total bytes of a team's pushes. Raises StoreUnavailable."""
     prefix, total = f"{_STORED}{team}.", 0
     async for key in store.list(prefix):
         _, _, size = key.removeprefix(prefix).partition(".")
@@ -114,12 +114,12 @@ async def stored_bytes(store: ObjectStore, team: str) -> int:
 
 
 async def is_stored(store: ObjectStore, team: str, digest: str, size: int) -> bool:
-    """Whether it is noted that a team pushed this. Raises StoreUnavailable."""
+    """Whether this push of a team is noted. Raises StoreUnavailable."""
     return await store.version(_stored(team, digest, size)) is not None
 
 
 async def note_stored(store: ObjectStore, team: str, digest: str, size: int) -> None:
-    """Note that a team pushed so many bytes. Raises StoreUnavailable or StoreFull."""
+    """Note a team's push. Raises StoreUnavailable or StoreFull."""
     await store.put(_stored(team, digest, size), b"")
 
 
@@ -128,8 +128,8 @@ def _stored(team: str, digest: str, size: int) -> str:
 
 
 async def teams_of(store: ObjectStore, day: str) -> set[str]:
-    """The teams that use something on a day. Raises StoreUnavailable."""
-    found = {key.removeprefix(_RUNNING).removesuffix(".json") async for key in store.list(_RUNNING)}
+    """The teams with any use on a day. Raises StoreUnavailable."""
+    teams = {key.removeprefix(_RUNNING).removesuffix(".json") async for key in store.list(_RUNNING)}
     for prefix in (_spent(day), _STORED):
-        found |= {key.removeprefix(prefix).rsplit(".", 2)[0] async for key in store.list(prefix)}
-    return found
+        teams |= {key.removeprefix(prefix).rsplit(".", 2)[0] async for key in store.list(prefix)}
+    return teams

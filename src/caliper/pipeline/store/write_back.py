@@ -14,11 +14,11 @@ from caliper.ports.storage import ObjectStore
 class WriteBackBuffer(StoreView):
     """A view of `store` for model replies, while it is full or unavailable.
 
-    A job whose write failed is retried as a whole and begins with a read, which first writes
-    what the buffer holds for that key. The retry thus either finds its earlier replies, or fails
-    before the model is asked again. The buffer holds at most `capacity` objects and evicts the
-    least recently used; it never needs more than there are jobs in flight. `replace` is not
-    buffered, and `list` gives what is in the store.
+    A job whose write failed is retried as a whole and begins with a read, which first writes the
+    buffered data of that key. The retry thus either finds its earlier replies, or fails before the
+    model is asked again. The buffer holds at most `capacity` objects and evicts the least recently
+    used; it never needs more than there are jobs in flight. `replace` is not buffered, and `list`
+    lists the store.
     """
 
     def __init__(self, store: ObjectStore, capacity: int = 4096) -> None:
@@ -40,7 +40,7 @@ class WriteBackBuffer(StoreView):
         self._buffer.pop(key, None)
 
     async def get(self, key: str, max_bytes: int | None = None) -> bytes | None:
-        """Read at most `max_bytes` bytes under `key`, after writing what is buffered for it.
+        """Read at most `max_bytes` bytes under `key`, after writing its buffered data.
 
         Raises what the port raises, and StoreFull if the buffered write fails again.
         """
@@ -49,7 +49,7 @@ class WriteBackBuffer(StoreView):
         return await self._store.get(key, max_bytes)
 
     async def version(self, key: str) -> str | None:
-        """The version of a key, after writing what is buffered for it. Raises what `get` raises."""
+        """The version of a key, after writing its buffered data. Raises what `get` raises."""
         if key in self._buffer:
             await self.put(key, self._buffer[key])
         return await self._store.version(key)

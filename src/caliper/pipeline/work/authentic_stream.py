@@ -1,8 +1,8 @@
-"""Signed messages: whoever can write to a topic still cannot write as another service.
+"""Signed messages: a service that can write to a topic cannot write as another service.
 
 Verdicts and events of runs have two headers: `sender` names the service, and `mac` is the
-HMAC-SHA-256 of topic, key and value, hexadecimal. Every sender has a key of its own, which is
-derived from the one of whoever verifies.
+HMAC-SHA-256 of topic, key and value, hexadecimal. Every sender has its own key, derived from the
+verifier's.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ SENDER, _MAC = "sender", "mac"
 
 
 class Misfit(Exception):
-    """A message that is not entered. `reason` is told to the metrics, the text to the log."""
+    """A message that is not entered. `reason` is for metrics, the text for the log."""
 
     def __init__(self, reason: Refusal, text: str) -> None:
         super().__init__(text)
@@ -32,18 +32,18 @@ class Misfit(Exception):
 
 
 def sender_key(key: bytes, sender: str) -> bytes:
-    """The key of a sender, derived from that of whoever verifies."""
+    """The key of a sender, derived from the verifier's."""
     return hmac.digest(key, sender.encode(), "sha256").hex().encode()
 
 
 class AuthenticStream:
-    """`stream`, in which messages of the signed topics are signed by `sender` with its `key`."""
+    """`stream`, with messages of the signed topics signed by `sender` with its `key`."""
 
     def __init__(self, stream: JobStream, sender: str, key: bytes) -> None:
         self._stream, self._sender, self._key = stream, sender, key
 
     async def publish(self, message: Message) -> None:
-        """As the port. Raises TypeError for a message that was never encoded."""
+        """Like the port. Raises TypeError for a message that was not encoded."""
         if message.topic in SIGNED_TOPICS:
             signature = {SENDER: self._sender, _MAC: _mac(self._key, message)}
             message = replace(message, headers={**message.headers, **signature})
@@ -60,7 +60,7 @@ class AuthenticStream:
 
 
 class Signatures:
-    """Verifies signed messages. Any of `keys` will do; without keys nothing is verified."""
+    """Verifies signed messages with any of `keys`; without keys nothing is verified."""
 
     def __init__(self, keys: Sequence[bytes] = ()) -> None:
         self._keys = {
@@ -76,16 +76,16 @@ class Signatures:
         sender, mac = message.headers.get(SENDER, ""), message.headers.get(_MAC, "")
         if not mac:
             raise Misfit(Refusal.UNSIGNED, "it has no signature")
-        given = mac.encode("utf-8", "surrogatepass")
+        signature = mac.encode("utf-8", "surrogatepass")
         if not any(
-            hmac.compare_digest(given, _mac(key, message).encode())
+            hmac.compare_digest(signature, _mac(key, message).encode())
             for key in self._keys.get(sender, ())
         ):
-            raise Misfit(Refusal.FORGED, f"the signature is not of {sender!r:.40}, as it says")
+            raise Misfit(Refusal.FORGED, f"the signature is not by its sender {sender!r:.40}")
         return sender
 
 
 def _mac(key: bytes, message: Message) -> str:
-    # Names of topics hold no zero byte, and the length tells key and value apart.
+    # Names of topics hold no zero byte, and the length separates key and value.
     place = f"{message.topic}\0{len(message.key)}\0{message.key}".encode("utf-8", "surrogatepass")
     return hmac.digest(key, place + bytes_of(message), "sha256").hex()

@@ -55,7 +55,7 @@ def ignore_verdicts(_: ExamineJob, __: Verdicts) -> None:
 
 
 class JobLocks:
-    """One lock for equal jobs: another in flight, of any run, waits and then finds the replies."""
+    """One lock for equal jobs of any run: a second one waits and then finds the replies."""
 
     def __init__(self) -> None:
         self._locks: WeakValueDictionary[object, asyncio.Lock] = WeakValueDictionary()
@@ -67,11 +67,11 @@ class JobLocks:
 
 @dataclass(frozen=True, slots=True)
 class ExamineHandler:
-    """Examines jobs and publishes their verdicts. Of equal jobs in flight, one is worked on.
+    """Examines jobs and publishes their verdicts. Equal jobs are worked on one at a time.
 
     `record_usage` is called with a job before its results are published, and `on_verdicts` after
-    its verdicts are. `on_run_failure` is called with a run whose model has changed, or of which an
-    object is lost: that is no fault of the job.
+    its verdicts are. `on_run_failure` is called with a run whose model has changed, or that lost an
+    object: the job is not at fault.
     """
 
     stream: JobStream
@@ -118,7 +118,7 @@ class ExamineHandler:
         try:
             job = self.codec.read_examine_job(data)
         except InvalidInput:
-            # Its questions cannot be read. The job is preserved as a dead letter.
+            # Its questions are unreadable. The job is preserved as a dead letter.
             return
         await self.conclude(job, error)
 

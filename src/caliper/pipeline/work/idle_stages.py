@@ -13,12 +13,12 @@ from caliper.ports.stages import StageDescription, StageDirectory
 from caliper.ports.storage import ObjectStore
 
 
-class SleepingStages:
+class IdleStages:
     """ports.stages.StageDirectory that remembers the last description of each stage.
 
     The store has it under `stages/<role>.json`; it stands in for a stage that does not answer. If
-    the stage comes back with other models, it fails the runs started in the meantime, as it does
-    with every run that was resolved with other models.
+    the stage returns with other models, it fails the runs started in the meantime, as any run that
+    was resolved with other models.
     """
 
     def __init__(self, stages: StageDirectory, store: ObjectStore) -> None:
@@ -48,7 +48,7 @@ class SleepingStages:
 
     async def follow(self, roles: Iterable[str], interval: float) -> None:
         """Poll the stages every `interval` seconds, forever, so that each is described before it
-        is scaled to zero. Ignores failures: they surface when a run is started.
+        is scaled to zero. Ignores failures: they surface when a run starts.
         """
         roles = tuple(roles)
         while True:

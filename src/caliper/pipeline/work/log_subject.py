@@ -1,4 +1,4 @@
-"""The run or the job that a task works on, for the records that it logs."""
+"""The run or job that a task works on, for its log records."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ def log_subject(key: str) -> Iterator[None]:
 
 
 def subject_ids() -> dict[str, str]:
-    """The `run` that the current task works on, with `benchmark` and `sample` if it is a job.
+    """The `run` of the current task, with `benchmark` and `sample` if it works on a job.
 
     Empty without either, and for a key that names no run.
     """
@@ -39,6 +39,6 @@ def subject_ids() -> dict[str, str]:
 
 
 def job_span(subject: Mapping[str, str], stage: str = "") -> int:
-    """The id of the span of a stage's job, in traces; that of the stage that judges by default."""
+    """The id of the span of a stage's job in traces; by default of the judging stage."""
     key = "/".join([stage, *subject.values()])
     return int(sha256(key.encode()).hexdigest()[:16], 16) or 1

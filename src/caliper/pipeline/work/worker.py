@@ -93,9 +93,9 @@ class WorkerLimits:
     one job, with waits from `backoff`.
 
     A job that was the only one of `crashes` workers when they died is not retried. Twelve (ours):
-    of the jobs that last as long as workers live between kills from outside, 1 in 250 is alone at
-    so many deaths. While store or stream are down, the step that needs them is retried every
-    `pause` seconds without counting as an attempt; if `pause` is None, the worker ends instead.
+    of jobs that last as long as workers live between outside kills, 1 in 250 is alone at so many
+    deaths. While store or stream are down, the step that needs them is retried every `pause`
+    seconds without counting as an attempt; if `pause` is None, the worker ends instead.
     """
 
     in_flight: int = 32
