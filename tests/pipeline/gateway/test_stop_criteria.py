@@ -56,7 +56,7 @@ async def test_a_start_stores_it_beside_the_spec(policy: Policy | None) -> None:
         ({"base": "../x"}, {}, "judging.base: no run '../x'"),
         ({"repeats": "1" * 16}, {}, "judging.repeats: no run '1111111111111111'"),
         ({}, {"terms": Terms(calls=5)}, "judging: not with a cap on calls"),
-        ({}, {"judge_share": 0.5}, "judging: not with a share to be judged"),
+        ({}, {"judge_share": 0.5}, "judging: not with a judge share"),
     ],
 )
 async def test_what_cannot_be_judged_in_sequence_is_refused(

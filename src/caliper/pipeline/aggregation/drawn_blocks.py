@@ -138,20 +138,20 @@ class DrawnBlocks:
         lacking = dict[str, dict[str, Failure]]()
         cap = starts.terms.token_cap(starts.number)
 
-        async def drawn() -> AsyncIterator[list[Item]]:
+        async def batches() -> AsyncIterator[list[Item]]:
             async for items in read_shuffled(run.store, run.summary, run.spec.seed):
                 marked = (_drawn(item, indices) for item in items)
-                items_drawn = [item for item in marked if item is not None]
-                samples = {(item.benchmark, item.sample) for item in items_drawn}
+                drawn_items = [item for item in marked if item is not None]
+                samples = {(item.benchmark, item.sample) for item in drawn_items}
                 for (name, sample), caption in (await self._captions_of(run.spec, samples)).items():
                     if isinstance(caption, str):
                         captions.setdefault(name, {})[sample] = caption
                     else:
                         lacking.setdefault(name, {})[sample] = caption
-                yield items_drawn
+                yield drawn_items
 
         sources = {part.name: part.checkpoint_sources for part in run.spec.benchmarks}
-        async for job in RunJobs(run.run, self._codec, captions, cap, lacking).of(drawn, sources):
+        async for job in RunJobs(run.run, self._codec, captions, cap, lacking).of(batches, sources):
             yield job
 
 

@@ -32,7 +32,7 @@ from caliper.ports.telemetry import SILENT, ReplyReceived, Telemetry
 
 _MODEL_FINISHES = frozenset({"stop", "length", "refusal", *CALLS})
 """Finish reasons set by the model or its token limit: such a completion without text is a blank
-caption. A content filter or an unknown finish reason is no answer of the model.
+caption. A content filter or an unknown finish reason is not an answer of the model.
 """
 
 
@@ -119,7 +119,7 @@ class Captioner:
 def read_caption(sample: str, completion: Completion, *, blank: bool) -> Caption | Failure:
     """Read a completion as the caption of a sample.
 
-    A completion that `read_completion` rejects is no caption. With `blank`, one that the model
+    A completion that `read_completion` rejects is not a caption. With `blank`, one that the model
     ended without text is a blank caption.
     """
     answer = read_completion(completion)

@@ -43,8 +43,8 @@ Differences = dict[str, dict[Path, Difference]]
 
 @dataclass(frozen=True, slots=True)
 class ComparisonRequest:
-    """How to compare. Runs with different setups are refused unless `anyway`, incomplete runs
-    unless `partial`. At most `flips` flips are listed per direction and candidate.
+    """Options of a comparison. Runs with different setups are refused unless `anyway`, incomplete
+    runs unless `partial`. At most `flips` flips are listed per direction and candidate.
     """
 
     anyway: bool = False

@@ -16,7 +16,7 @@ MEASURES = {
     "precision": Measure.PRECISION,
     "f1": Measure.F1,
 }
-"""How figures are computed from scores, by the last part of their paths."""
+"""The computation of figures from scores, by the last part of their paths."""
 
 
 def stratum_weights(

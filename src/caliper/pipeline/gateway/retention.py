@@ -1,4 +1,4 @@
-"""Removes old runs once a day, as `caliper runs purge` does."""
+"""Removes old runs once a day, like `caliper runs purge`."""
 
 from __future__ import annotations
 

@@ -80,7 +80,7 @@ def check_criterion(request: EvaluationRequest, criterion: StopCriterion) -> Non
             if level is not None
         ),
         "not with a cap on calls, which cuts in another order": request.terms.calls is not None,
-        "not with a share to be judged": request.judge_share is not None,
+        "not with a judge share": request.judge_share is not None,
         f"not with {', '.join(whole)}, whose questions are judged together": bool(whole),
     }
     for message in (text for text, broken in rules.items() if broken):

@@ -54,7 +54,9 @@ def models_of(part: BenchmarkSpec) -> dict[str, str]:
 
 
 def generation_of(spec: RunSpec, part: BenchmarkSpec) -> dict[str, Generation]:
-    """How the chat models of a benchmark generate: the judge or reader, and the checkpoint."""
+    """The generation settings of a benchmark's chat models: the judge or reader, and the
+    checkpoint.
+    """
     definition, seed = benchmark(part.name), spec.sampling_seed
     generations = {}
     for role, source in ((definition.role, Source.CAPTION), ("media", Source.MEDIA)):

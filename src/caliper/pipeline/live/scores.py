@@ -121,7 +121,7 @@ def _outcomes(
 def question_counts(
     run: RunLedger | None, *, in_memory: bool
 ) -> Iterator[tuple[str, dict[str, int]]]:
-    """The questions of each benchmark by state. A run that is no longer `in_memory` has no open
+    """The questions of each benchmark by state. Without `in_memory`, a run has no open
     ones.
     """
     if run is None:
@@ -129,10 +129,10 @@ def question_counts(
     for planned in run.summary.benchmarks:
         scored, reasons = run.ledger.count(planned.first, planned.questions)
         covered = Coverage(planned.questions, scored, reasons)
-        asked = planned.questions - covered.undrawn
+        total = planned.questions - covered.undrawn
         counts = {"scored": scored, "unscored": sum(reasons.values()) - covered.undrawn}
-        counts["open"] = asked - sum(counts.values()) if in_memory else 0
-        yield planned.name, {**counts, "planned": asked}
+        counts["open"] = total - sum(counts.values()) if in_memory else 0
+        yield planned.name, {**counts, "planned": total}
 
 
 def count_outcomes(outcomes: Iterable[Outcome]) -> tuple[int, dict[str, int]]:

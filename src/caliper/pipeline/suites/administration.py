@@ -1,4 +1,4 @@
-"""Use cases of suites and checkpoints for people and programs, whoever evaluates them."""
+"""Use cases of suites and checkpoints for people and programs, wherever these are evaluated."""
 
 from __future__ import annotations
 
@@ -133,7 +133,7 @@ class Administration:
         return await self._notices.records(name, every if ids is None else every & {*ids})
 
     async def progress(self, name: str) -> list[EntryProgress]:
-        """How far a suite's evaluations are."""
+        """The progress of a suite's evaluations."""
         stored, _ = await self._stored([name])
         running = [each for each in stored if each.entry.state is EntryState.EVALUATING]
         return [await read_progress(self._registry, each) for each in running]

@@ -2,7 +2,7 @@
 
 suites/<name>/suite.json                          the suite's present version, and its state
 suites/<name>/entries/<version>/<revision>.json   a checkpoint in a version of the suite
-suites/<name>/leases/<version>/<revision>.json    the lease of whoever evaluates it
+suites/<name>/leases/<version>/<revision>.json    the lease of the loop evaluating it
 suites/<name>/markers/<version>/<revision>.json   the marker beside its source meanwhile
 suites/<name>/begun/<version>/<revision>.json     the run that an installation began for it
 suites/<name>/notices/<id>.json                   a notice about it, and its deliveries
@@ -129,7 +129,7 @@ class SuiteRegistry:
     async def register(
         self, suite: Suite, checkpoint: CheckpointRevision
     ) -> tuple[CheckpointEntry, bool]:
-        """The entry of a checkpoint, and whether it is to be evaluated for the first time.
+        """The entry of a checkpoint, and whether its first evaluation is due.
 
         Its step is as the suite reads it. A known checkpoint keeps its fields and gains tags, and a
         step if it had none. One whose source was gone is registered again. Raises StoreUnavailable.

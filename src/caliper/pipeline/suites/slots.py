@@ -1,6 +1,6 @@
 """Slots, in which checkpoints are served, one at a time.
 
-slots/<name>/lease.json             the lease of whoever serves a checkpoint there
+slots/<name>/lease.json             the lease of the process serving a checkpoint there
 slots/<name>/record.json            what is served, and the trace by which others can remove it
 slots/<name>/queue/<number>.json    a waiting holder's ticket, a lease; the lowest is next
 
