@@ -48,10 +48,10 @@ async def test_a_start_stores_it_beside_the_spec(policy: Policy | None) -> None:
     ("changes", "more", "told"),
     [
         ({"margin": None}, {}, "judging: it needs a policy or a margin"),
-        ({"margin": nan}, {}, "judging: its margin is no number"),
+        ({"margin": nan}, {}, "judging: its margin is not a number"),
         ({"level": 0.5}, {}, "judging: its level is not between 0 and 0.5"),
         ({"policy": Policy(())}, {}, "policy: it has no checks"),
-        ({"policy": Policy((replace(CHECK, max_drop=inf),))}, {}, "policy: a drop is no number"),
+        ({"policy": Policy((replace(CHECK, max_drop=inf),))}, {}, "policy: a drop is not a number"),
         ({"base": "0" * 16}, {}, "judging.base: no run '0000000000000000'"),
         ({"base": "../x"}, {}, "judging.base: no run '../x'"),
         ({"repeats": "1" * 16}, {}, "judging.repeats: no run '1111111111111111'"),

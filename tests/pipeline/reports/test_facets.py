@@ -55,7 +55,7 @@ async def test_nothing_is_read_of_verdicts_that_are_not_wanted(
     for key in [key for key in house.store.objects if "/verdicts/" in key]:
         house.store.objects[key] = b"what nobody can read"
     # The segment that was read last is at hand: it is dropped, and still nobody asks for it.
-    reader._held[run].run.log._cache._held.clear()
+    reader._open_runs[run].run.log._cache._segments.clear()
     assert await reader.verdicts(run, VerdictQuery(outcome="cannot answer")) == ([], "")
     assert sum((await reader.facets(run)).counts.values()) == 6
     with pytest.raises(InvalidInput, match="broken segment"):

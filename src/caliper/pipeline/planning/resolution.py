@@ -182,7 +182,7 @@ async def _resolve(
         raise InvalidInput("expected captions, or a captioner", field="captions")
     await _check_media(part, needs_data=definition.qa_data is not None, supplies=supplies)
     if part.preparation is not None and part.captioner is None:
-        raise InvalidInput("only captioners see media", field="preparation")
+        raise InvalidInput("only a captioner sees media", field="preparation")
     if part.prompt and part.prompt not in definition.caption_prompts:
         unknown = UnknownName(
             f"caption prompt of {part.name}", part.prompt, definition.caption_prompts
