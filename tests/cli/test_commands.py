@@ -190,7 +190,7 @@ def test_a_run_directory_that_was_copied_elsewhere(caliper: Command, config: Pat
     before = (moved / "report.json").read_bytes()
     (moved / "report.json").write_bytes(before.replace(b'"complete"', b'"finished"'))
     refused = caliper("export", "moved", "--to", "csv:figures", code=2)
-    assert "report.json: not the file that was written" in refused.err
+    assert "report.json: not the file written" in refused.err
     for name in ("report.json", "report.html", "verdicts.parquet"):
         (caliper.folder / "moved" / name).unlink()
     for name in ("capability", "captions", "captionqa.json", "anno.json"):

@@ -180,7 +180,11 @@ def test_the_report_is_that_of_a_run_without_services(place: Place) -> None:
         key = Path(place.made("sender-captioner", "key")).read_bytes()
         asyncio.run(place.forge(listed["run"], key))
         log = place.folder / "aggregator.log"
-        asyncio.run(until(lambda: "of 'judge': the signature is not by its sender 'judge'" in log.read_text()))
+        asyncio.run(
+            until(
+                lambda: "of 'judge': the signature is not by its sender 'judge'" in log.read_text()
+            )
+        )
     reports = [(place.folder / run / "report.json").read_bytes() for run in ("here", "there")]
     assert reports[0] == reports[1]
     assert listed["state"] == "complete"

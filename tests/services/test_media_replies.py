@@ -51,7 +51,7 @@ async def test_questions_of_another_form_are_refused(
     for name, qa, message in (
         ("capability", None, "need their own data"),
         ("capability", True, "need their own data"),
-        ("captionqa", config.benchmarks["captionqa"].data, "its own questions are asked"),
+        ("captionqa", config.benchmarks["captionqa"].data, "asks its own questions"),
     ):
         part = config.benchmarks[name].model_copy(update={"qa": qa})
         other = config.model_copy(update={"benchmarks": {name: part}})
