@@ -48,9 +48,10 @@ async def write_captions(
 
 
 @dataclass(frozen=True, slots=True)
-class CaptionWriting:
-    """Has the checkpoint of a run write its captions by `stages`; each is given to `keep`. `failed`
-    holds the verdicts on samples without one, by benchmark and sample.
+class CaptionWriter:
+    """Has the checkpoint of a run write its captions in `stages` and passes each to `keep`.
+
+    `failed` holds the verdicts on samples without a caption, by benchmark and sample.
     """
 
     stages: ModelStages

@@ -58,9 +58,9 @@ class CheckpointRequest:
 
 
 @dataclass(frozen=True, slots=True)
-class CheckpointServing:
-    """Has checkpoints served in the slots of a store, and caption there. `warn` takes what cannot
-    be removed.
+class SlotCaptioner:
+    """Serves checkpoints in the slots of a store and captions with them. `warn` receives a line for
+    each leftover that cannot be removed.
     """
 
     store: DeletableStore
@@ -120,13 +120,13 @@ class CheckpointRequests:
 
     gateway: PatientGateway
     captions: BucketCaptions
-    serving: CheckpointServing | None = None
+    serving: SlotCaptioner | None = None
 
     async def served(
         self, suite: Suite, claim: EntryClaim, pay: Callable[[Spending], None]
     ) -> CheckpointRequest:
         """The request for a checkpoint that is served for it. Raises what
-        `CheckpointServing.request` raises.
+        `SlotCaptioner.request` raises.
         """
         if self.serving is None:
             raise InvalidInput("nothing here serves checkpoints", field="serve")

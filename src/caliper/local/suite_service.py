@@ -19,7 +19,7 @@ from caliper.core.errors import InvalidInput, StoreUnavailable, StreamUnavailabl
 from caliper.core.suites import Suite
 from caliper.local.bucket_captions import BucketCaptions
 from caliper.local.checkpoint_captioner import CheckpointCaptioner
-from caliper.local.checkpoint_requests import CheckpointRequests, CheckpointServing
+from caliper.local.checkpoint_requests import CheckpointRequests, SlotCaptioner
 from caliper.local.checkpoint_sources import BucketSources
 from caliper.local.gateway_evaluator import GatewayEvaluator
 from caliper.local.notify import TOPIC_NAME, permitted_targets
@@ -154,14 +154,14 @@ async def suites(settings: SuitesSettings) -> ServiceParts:
     return with_metrics(parts, ground, settings)
 
 
-def _serving(settings: SuitesSettings, ground: Ground, decoders: Decoders) -> CheckpointServing:
+def _serving(settings: SuitesSettings, ground: Ground, decoders: Decoders) -> SlotCaptioner:
     """What has checkpoints served. Raises InvalidInput naming the wrong variable."""
     access, options = settings.access(), settings.decoders()
     pack = open_pack(settings.pack)
     limit = MemoryLimit(options.held_bytes, options.workers)
     ownership = Ownership(sharing=settings.sharing)
     assert ground.whole is not None  # noqa: S101 - the store of an installation is
-    return CheckpointServing(
+    return SlotCaptioner(
         ground.whole,
         ground.clock,
         HostRoom(access, settings.hosts()),

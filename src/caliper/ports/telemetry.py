@@ -74,7 +74,7 @@ class CallEnded(Event):
 
 
 @dataclass(frozen=True, slots=True)
-class TriedAgain(Event):
+class Retried(Event):
     """A call is retried, or a job if no endpoint is named."""
 
     error: BaseException
@@ -101,12 +101,12 @@ class GateBuilt(Event):
 
 
 @dataclass(frozen=True, slots=True)
-class JobTaken(Event):
+class JobReceived(Event):
     """A job was received from its topic."""
 
 
 @dataclass(frozen=True, slots=True)
-class JobLeft(Event):
+class JobAttemptEnded(Event):
     """A job attempt ended, `seconds` after the job was taken. `end` is None if it was aborted."""
 
     end: JobEnd | None
@@ -208,7 +208,7 @@ class ScoresComputed(Event):
 
 
 @dataclass(frozen=True, slots=True)
-class VerdictShown(Event):
+class VerdictVisible(Event):
     """The scores include a verdict, `seconds` after it was published to the stream."""
 
     seconds: float
@@ -248,7 +248,7 @@ class CheckpointScored(Event):
 
 
 @dataclass(frozen=True, slots=True)
-class SnapshotKept(Event):
+class SnapshotSaved(Event):
     """A snapshot was saved."""
 
     time: float

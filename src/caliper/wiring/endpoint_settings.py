@@ -14,7 +14,7 @@ from caliper.wiring.settings import variable
 from caliper.wiring.specs import encrypted
 
 
-class AskingSettings(ReplySettings):
+class ModelCallSettings(ReplySettings):
     """How a service reaches the endpoints of models, and with which prompts it asks them.
 
     `model_ca` is a PEM file of certificates to trust over TLS instead of those of this machine.
@@ -49,7 +49,7 @@ class AskingSettings(ReplySettings):
         )
 
 
-class EndpointSettings(AskingSettings):
+class EndpointSettings(ModelCallSettings):
     """Which model a service uses, and how to reach its endpoint: `model` is a SPEC as on the
     command line.
     """
@@ -62,7 +62,7 @@ class EndpointSettings(AskingSettings):
         return (self.model,)
 
 
-class ExaminingSettings(EndpointSettings):
+class ExaminerSettings(EndpointSettings):
     """Settings of a judge or a reader.
 
     Unless `anchors` is false, anchors (captions with a known verdict) are judged alongside every

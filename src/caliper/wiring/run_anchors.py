@@ -10,7 +10,7 @@ from typing import NamedTuple
 
 from caliper.analysis.drift import Sitting
 from caliper.benchmarks.registry import benchmark
-from caliper.core.errors import JobFate, handling
+from caliper.core.errors import JobFate, error_policy
 from caliper.core.messages import ExamineJob
 from caliper.core.run import RunSpec
 from caliper.pipeline.asking.examiner import Models
@@ -109,7 +109,7 @@ class RunAnchors:
             sitting = await judge_anchors(spec, models, name)
             await save_sitting(run, name, sitting)
         except Exception as error:
-            if handling(error).fate is JobFate.PAUSE:
+            if error_policy(error).fate is JobFate.PAUSE:
                 raise
             # The jobs of the run meet the same error and report it.
             _LOG.warning("anchors of %s for run %s: %s", name, spec.run_id, error)

@@ -19,7 +19,7 @@ from caliper.core.owners import Sharing
 from caliper.lazy import lazy_module
 from caliper.pipeline.work.authentic_stream import CAPTIONER, GATEWAY, JUDGE, QA_READER
 from caliper.serving.addresses import Address, refuse_remote
-from caliper.wiring.endpoint_settings import EndpointSettings, ExaminingSettings
+from caliper.wiring.endpoint_settings import EndpointSettings, ExaminerSettings
 from caliper.wiring.kafka_settings import INCOMPLETE_PAIR, StreamSettings
 from caliper.wiring.key_settings import SenderSettings, VerifierSettings
 from caliper.wiring.logs import LogSettings
@@ -139,7 +139,7 @@ class CaptionerSettings(
 
 
 class JudgeSettings(
-    SenderSettings, ExaminingSettings, StreamSettings, StoreSettings, ServerSettings
+    SenderSettings, ExaminerSettings, StreamSettings, StoreSettings, ServerSettings
 ):
     """The judge: CALIPER_JUDGE_... `tagger` and `embedder` are those of CompreCap."""
 
@@ -156,7 +156,7 @@ class JudgeSettings(
 
 
 class QaReaderSettings(
-    SenderSettings, ExaminingSettings, StreamSettings, StoreSettings, ServerSettings
+    SenderSettings, ExaminerSettings, StreamSettings, StoreSettings, ServerSettings
 ):
     """The reader: CALIPER_QA_READER_..."""
 

@@ -7,7 +7,7 @@ from pathlib import Path
 from pydantic_settings import SettingsConfigDict
 
 from caliper.core.owners import Sharing
-from caliper.wiring.endpoint_settings import AskingSettings
+from caliper.wiring.endpoint_settings import ModelCallSettings
 from caliper.wiring.hosts import PermittedHosts
 from caliper.wiring.kafka_settings import StreamSettings
 from caliper.wiring.service_settings import (
@@ -19,7 +19,7 @@ from caliper.wiring.settings import PREFIX, MediaSettings
 
 
 class SuitesSettings(
-    AskingSettings, MediaSettings, PeerSettings, StreamSettings, StoreSettings, ServerSettings
+    ModelCallSettings, MediaSettings, PeerSettings, StreamSettings, StoreSettings, ServerSettings
 ):
     """What evaluates checkpoints by suites: CALIPER_SUITES_...
 

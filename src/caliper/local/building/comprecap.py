@@ -30,7 +30,7 @@ from caliper.building.steps import Fate, StepResult
 from caliper.core.layout import FileFormat, Layout
 from caliper.core.preparation import Preparation
 from caliper.local.building.directory import BuildDirectory
-from caliper.local.building.model_steps import ModelSteps, StepWriting
+from caliper.local.building.model_steps import ModelSteps, StepCandidates
 from caliper.local.building.outlines import OutlinedPictures
 from caliper.local.building.scenes import read_scenes, write_scenes
 from caliper.local.building.sequence import BuildResult, Show, Steps, StepSequence
@@ -266,7 +266,7 @@ class GraphBuild:
         return self._asked(QUESTIONS, ModelStep.MISLEAD, [*before, *asked], written)
 
     def _asked(
-        self, name: str, step: ModelStep, fates: Sequence[Fate], written: StepWriting
+        self, name: str, step: ModelStep, fates: Sequence[Fate], written: StepCandidates
     ) -> StepResult:
         prompts = self._models.prompt(step)
         return StepResult(name, tuple(fates), written.models, prompts, written.remarks)

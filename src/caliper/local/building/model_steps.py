@@ -72,8 +72,8 @@ class StepReplies:
 
 
 @dataclass(frozen=True, slots=True)
-class StepWriting:
-    """The candidates of each model, their labels, and what people should know."""
+class StepCandidates:
+    """The candidates of each model, the labels of the models, and remarks for people."""
 
     candidates: Sequence[Sequence[Candidate]]
     models: tuple[str, ...]
@@ -132,7 +132,7 @@ class ModelSteps:
         rows: Sequence[Mapping[str, Any]],
         models: Sequence[str],
         media: Path | None = None,
-    ) -> StepWriting:
+    ) -> StepCandidates:
         """What each model writes about the media in `rows`, which are in the folder `media` or, by
         default, the build's. Raises what `ask` raises.
         """
@@ -155,7 +155,7 @@ class ModelSteps:
             if unusable:
                 remarks.append(f"{unusable} entries of {replies.model}: malformed, or too many")
             candidates.append(tuple(own))
-        return StepWriting(tuple(candidates), tuple(labels), tuple(remarks))
+        return StepCandidates(tuple(candidates), tuple(labels), tuple(remarks))
 
     def inputs(self, *models: str | None) -> list[str]:
         """What a step depends on of the models with these SPECs, if any. Raises InvalidInput for
