@@ -68,7 +68,7 @@ async def test_an_object_is_looked_at_by_its_etag_or_that_of_its_manifest() -> N
         before = await sources.signature(checkpoint)
         await bucket.put(key, b"2")
         assert await sources.signature(checkpoint) != before
-        assert await sources.loss(checkpoint) == f"{source} holds another version now"
+        assert await sources.loss(checkpoint) == f"{source} now holds another version"
         await bucket.delete(key)
         assert await sources.loss(checkpoint) == f"{source} was removed"
     for unknown in ("s3://others/a", "hf://a/b", "s3://models"):

@@ -64,7 +64,7 @@ def test_what_a_captioner_is_shown() -> None:
     ("preparation", "message"),
     [
         ({"frame": 8}, "unknown preparation 'frame'; known: frames, fps, longest"),
-        ({"fps": 2}, "frames: frames a second need a cap"),
+        ({"fps": 2}, "frames: fps needs a limit"),
         ({"longest": 1}, "longest: not from 16 to 8192"),
     ],
 )

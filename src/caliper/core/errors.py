@@ -19,10 +19,10 @@ The tree:
     │   ├── BackendTimeout      no answer before the deadline
     │   └── BackendRejected     the endpoint will never accept this: 401, 404, 413
     ├── UnreadableReply         a reply without an answer in it
-    ├── FunctionFailed          a function of the caller, or a plug-in, does not do what it should
+    ├── FunctionFailed          a function of the caller, or a plug-in, misbehaves
     ├── ModelChanged            an endpoint serves another model than the run resolved
     ├── BudgetSpent             the run has used up its tokens
-    ├── LeaseLost               another process writes what this one was to write
+    ├── LeaseLost               another process took over writing
     ├── StoreUnavailable
     │   └── StoreFull           no space left on the device
     └── StreamUnavailable
@@ -94,7 +94,7 @@ class NotFound(CaliperError):
 
 
 class AlreadyExists(CaliperError):
-    """A key or name of the caller's already stands for something else."""
+    """The caller's key or name already belongs to something else."""
 
 
 class NotReady(CaliperError):
@@ -144,9 +144,7 @@ class UnreadableReply(CaliperError):
 
 
 class FunctionFailed(CaliperError):
-    """A function of the caller or a plug-in raised the `cause`, or returned something else than it
-    should.
-    """
+    """A function of the caller or a plug-in raised the `cause`, or returned a wrong value."""
 
     def __init__(self, message: str, cause: BaseException | None = None) -> None:
         self.cause = cause
@@ -162,7 +160,7 @@ class BudgetSpent(CaliperError):
 
 
 class LeaseLost(CaliperError):
-    """Another process writes what this one was to write; this one stops writing."""
+    """Another process has taken over writing; this one stops."""
 
 
 class StoreUnavailable(CaliperError):

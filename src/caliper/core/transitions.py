@@ -25,7 +25,7 @@ class Cause(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class Transition:
-    """A change from any of the states `before` to `after`, and who sees to it."""
+    """A change from any of the states `before` to `after`, and its owner."""
 
     cause: StrEnum
     before: str

@@ -107,7 +107,7 @@ class JobReceived(Event):
 
 @dataclass(frozen=True, slots=True)
 class JobAttemptEnded(Event):
-    """A job attempt ended, `seconds` after the job was taken. `end` is None if it was aborted."""
+    """A job attempt ended, `seconds` after the job was received. `end` is None if aborted."""
 
     end: JobEnd | None
     seconds: float
@@ -138,7 +138,7 @@ class GroupJoined(Event):
 
 @dataclass(frozen=True, slots=True)
 class BacklogRead(Event):
-    """The backlog of the workers that share a topic, as the stream knows it."""
+    """The backlog of the workers that share a topic, according to the stream."""
 
     topic: str
     backlog: Backlog
@@ -148,7 +148,7 @@ class BacklogRead(Event):
 
 
 class Step(StrEnum):
-    """A step of a run that is no job of a stage."""
+    """A step of a run that is not a job of a stage."""
 
     START = "start"
     REPORT = "report"
@@ -163,7 +163,7 @@ class StepEnded(Event):
     seconds: float
 
 
-# The aggregator. Times are in seconds since 1970. A model is one of a `team`, empty without teams.
+# The aggregator. Times are in seconds since 1970. A model belongs to a `team`, empty without teams.
 
 
 @dataclass(frozen=True, slots=True)
