@@ -40,9 +40,9 @@ async def test_a_folder_is_looked_at_and_marked_where_nobody_takes_it_for_a_chec
     assert await sources.loss(checkpoint) == ""
     tiny.text(file, "another")
     assert await sources.signature(checkpoint) != before
-    assert await sources.loss(checkpoint) == f"{file.parent} holds other files now"
+    assert await sources.loss(checkpoint) == f"{file.parent} now holds other files"
     shutil.rmtree(tmp_path)
-    assert await sources.loss(checkpoint) == f"{file.parent} does not exist any more"
+    assert await sources.loss(checkpoint) == f"{file.parent} no longer exists"
     await sources.mark(checkpoint.source, "nightly", "text")
     assert list(tmp_path.parent.glob(tmp_path.name)) == []
 
