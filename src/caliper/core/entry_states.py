@@ -28,7 +28,7 @@ OPEN_STATES = frozenset({EntryState.REGISTERED, EntryState.WAITING, EntryState.E
 
 
 class EntryCause(StrEnum):
-    """What changes the state of an entry."""
+    """A cause of an entry's change of state."""
 
     CLAIM = "a loop takes its lease"
     SERVING = "its server is ready"

@@ -176,12 +176,12 @@ class StreamUnavailable(CaliperError):
 
 
 class JobFate(StrEnum):
-    """What a stream worker does with a failed job."""
+    """The action of a stream worker on a failed job."""
 
     DEAD_LETTER = "dead-letter"
     RETRY = "retry within the job's budget, then dead-letter"
     ASK_ONCE_MORE = "ask once more, then acknowledge"
-    FAIL_RUN = "tell the aggregator, which fails the run"
+    FAIL_RUN = "report to the aggregator, which fails the run"
     PAUSE = "pause until it is back"
     RETRY_ONCE = "retry once, then dead-letter"
 

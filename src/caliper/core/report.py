@@ -104,7 +104,7 @@ class Table:
 
 @dataclass(frozen=True, slots=True)
 class Coverage:
-    """How many of the planned (question, repeat) pairs have a score.
+    """The number of planned (question, repeat) pairs, and of those with a score.
 
     `unscored` counts by reason. `askable` excludes pairs with bad ground truth, and those that a
     run judged in part did not draw.

@@ -35,7 +35,7 @@ class SuiteState(StrEnum):
 
 
 class SuiteCause(StrEnum):
-    """What changes the state of a suite."""
+    """A cause of a suite's change of state."""
 
     PAUSE = "paused"
     RESUMPTION = "resumed"

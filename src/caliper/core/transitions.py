@@ -9,7 +9,7 @@ from caliper.core.run import RunState
 
 
 class Cause(StrEnum):
-    """What changes the state of a run."""
+    """A cause of a run's change of state."""
 
     START = "started again"
     PLAN = "the plan is complete"
