@@ -117,7 +117,7 @@ class CallSettings(Settings):
     """How the command line reaches model endpoints.
 
     CALIPER_TOKEN: bearer token; CALIPER_TOKEN_FILE: a file that holds it;
-    CALIPER_TOKEN_HOSTS: the hosts it is sent to; CALIPER_TOKENS_FILE: a file of tokens by host;
+    CALIPER_TOKEN_HOSTS: hosts it is sent to; CALIPER_TOKENS_FILE: a file of tokens by host;
     CALIPER_CA: a PEM file of certificates to trust over https:// instead of this machine's;
     CALIPER_TIMEOUT: seconds a call may take; CALIPER_RETRY_BUDGET: seconds to retry
     failed calls before questions are Unscored; CALIPER_PRICES: prices per million prompt and reply
