@@ -216,7 +216,7 @@ class LocalEvaluator:
 
 
 def outdated_runs(suite: Suite, entries: Sequence[CheckpointEntry]) -> list[str]:
-    """The runs of all checkpoints except the last ones, and those that are or may become a
+    """The runs of all checkpoints except the last ones and except those that are or may become a
     baseline: the best, the tagged and the pinned one. Runs of earlier versions of the suite go
     before those of the current one.
     """
