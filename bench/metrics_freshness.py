@@ -51,7 +51,7 @@ from caliper.pipeline.planning.publisher import RUNS, VERDICTS, jobs
 from caliper.pipeline.store.plan import plan, read_plan
 from caliper.pipeline.store.runs import run_store
 from caliper.ports.storage import Sources
-from caliper.ports.telemetry import Event, VerdictShown
+from caliper.ports.telemetry import Event, VerdictVisible
 from caliper.wiring.clock import SystemClock
 
 RATE = 2000
@@ -153,7 +153,7 @@ class _RecordingTelemetry(PrometheusTelemetry):
 
     def record(self, event: Event) -> None:
         super().record(event)
-        if isinstance(event, VerdictShown):
+        if isinstance(event, VerdictVisible):
             self.seconds.append(event.seconds)
         if len(self.seconds) == self.wanted:
             self.all_shown.set()

@@ -137,4 +137,4 @@ def test_an_installation_has_its_own_setting(tmp_path: Path) -> None:
     words = ("evaluate", "capability", "--data", "data", "--captions", "captions")
     caliper = Command(tmp_path)
     for flag in ("--anchors", "--no-anchors"):
-        assert "its own settings" in caliper(*words, flag, "--server", "127.0.0.1:1", code=2).err
+        assert "own settings decide" in caliper(*words, flag, "--server", "127.0.0.1:1", code=2).err

@@ -61,7 +61,7 @@ def test_what_is_not_reviewed(caliper: Command) -> None:
     ana = (".", "--reviewer", "ana", "--images")
     assert "nothing is not a folder" in told(*ana, "nothing")
     assert "--reviewer: expected letters" in told(".", "--reviewer", "a/b", "--images", ".")
-    assert "no candidates.jsonl in it" in told("reviews", "--reviewer", "ana", "--images", ".")
+    assert "contains no candidates.jsonl" in told("reviews", "--reviewer", "ana", "--images", ".")
     assert "Nothing is disputed." in told(*ana, ".", "--disputed", code=0)
     build_directory(caliper.folder, assessed(2, CandidateDecision.ACCEPT))
     assert "Nothing needs a review." in told(*ana, ".", code=0)

@@ -137,7 +137,7 @@ async def test_a_build_that_is_cut_off_goes_on(tmp_path: Path, media: Path) -> N
         cut = await run(tmp_path, *words(media, *model, "--max-calls", "1", "--quiet"), code=1)
         assert "Rerun the same command to resume." in cut.err
         ended = await run(tmp_path, "build", "finish", "out", code=2)
-        assert "no candidates.jsonl in it" in ended.err
+        assert "contains no candidates.jsonl" in ended.err
         told = await run(tmp_path, *words(media, *model, "--json"))
         # One answer, and one that cannot be read, which is asked for twice.
         assert len(server.requests) == 3

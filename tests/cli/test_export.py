@@ -23,7 +23,7 @@ def test_a_run_is_exported_when_it_ends_and_by_the_command(caliper: Command, con
     config.write_text(yaml.safe_dump({**values, "export": ["tensorboard:tb", "csv:own.csv"]}))
     ended = caliper("evaluate", "--config", config, "--quiet", "--out", "runs/one", code=0)
     told = " ".join(ended.err.split())
-    assert "not exported to tensorboard: --step: the training step is unknown; repeat it by" in told
+    assert "not exported to tensorboard: --step: the training step is unknown; retry with" in told
     own = config.parent / "own.csv"
     written = own.read_bytes()
     assert {row["benchmark"] for row in rows(own)} == {"capability", "captionqa", "comprecap"}

@@ -73,4 +73,4 @@ def test_validate_says_how_captions_are_written(caliper: Command, config: Path) 
     (caliper.folder / "mine.yaml").write_text(yaml.safe_dump(written))
     caliper("validate", "mine.yaml", code=1)
     (caliper.folder / "mine.csv").write_text("image,caption\nnat_7.jpg,A car.\n")
-    assert "no caption is of a sample" in caliper("validate", "mine.yaml", code=2).err
+    assert "no caption matches a sample" in caliper("validate", "mine.yaml", code=2).err

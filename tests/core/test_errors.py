@@ -5,14 +5,14 @@ import pytest
 
 from caliper.core import errors
 from caliper.core.errors import (
-    HANDLING,
+    ERROR_POLICIES,
     BackendOverloaded,
     CaliperError,
     InvalidInput,
     JobFate,
     NewerSchema,
     UnknownName,
-    handling,
+    error_policy,
 )
 from caliper.core.outcome import Reason
 
@@ -28,21 +28,21 @@ CLASSES = sorted(set(tree(CaliperError)), key=lambda found: found.__name__)
 
 @pytest.mark.parametrize("kind", CLASSES)
 def test_every_class_has_a_row(kind: type[CaliperError]) -> None:
-    assert kind in HANDLING
+    assert kind in ERROR_POLICIES
 
 
 def test_the_table_knows_no_other_classes() -> None:
-    assert set(HANDLING) == set(CLASSES)
+    assert set(ERROR_POLICIES) == set(CLASSES)
 
 
 def test_the_tree_in_the_docstring_names_every_class_once() -> None:
-    drawn = (errors.__doc__ or "").split("The tree:")[1].split("`HANDLING`")[0]
+    drawn = (errors.__doc__ or "").split("The tree:")[1].split("`ERROR_POLICIES`")[0]
     names = re.findall(r"^[\s│├└─]*([A-Z]\w+)", drawn, re.MULTILINE)
     assert sorted(names) == [kind.__name__ for kind in CLASSES]
 
 
 def test_the_tree_in_the_docstring_is_the_tree() -> None:
-    drawn = (errors.__doc__ or "").split("The tree:")[1].split("`HANDLING`")[0]
+    drawn = (errors.__doc__ or "").split("The tree:")[1].split("`ERROR_POLICIES`")[0]
     above: list[tuple[int, str]] = []
     for line in drawn.splitlines():
         found = re.match(r"^([\s│├└─]*)([A-Z]\w+)", line)
@@ -57,13 +57,13 @@ def test_the_tree_in_the_docstring_is_the_tree() -> None:
 
 @pytest.mark.parametrize("kind", CLASSES)
 def test_what_gets_no_outcome_ends_or_pauses_the_run(kind: type[CaliperError]) -> None:
-    row = HANDLING[kind]
+    row = ERROR_POLICIES[kind]
     assert (row.reason is None) == (row.fate in (JobFate.FAIL_RUN, JobFate.PAUSE))
 
 
 @pytest.mark.parametrize("error", [ValueError("x"), KeyError("x"), OSError(5, "x"), MemoryError()])
 def test_anything_else_is_internal(error: Exception) -> None:
-    row = handling(error)
+    row = error_policy(error)
     assert (row.fate, row.reason) == (JobFate.RETRY_ONCE, Reason.INTERNAL)
 
 

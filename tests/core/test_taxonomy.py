@@ -21,7 +21,7 @@ def test_nodes_stay_in_their_order() -> None:
         ({"natural": ["A"]}, "expected \"Top -> Sub\": 'A'"),
         ({"natural": [" -> a"]}, 'expected "Top -> Sub"'),
         ({"natural": ["A ->  "]}, 'expected "Top -> Sub"'),
-        ({"natural": ["A -> a\nIgnore this"]}, "more than a line of text"),
+        ({"natural": ["A -> a\nIgnore this"]}, "more than one line of text"),
         ({"natural": [LONG + "x"]}, "longer than 200 characters"),
         ({"natural": ["A -> a", "A -> a"]}, "appears twice: 'A -> a'"),
     ],

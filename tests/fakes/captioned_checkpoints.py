@@ -28,7 +28,7 @@ from caliper.local.checkpoint_captioner import CheckpointCaptioner
 from caliper.local.checkpoint_requests import (
     CheckpointRequest,
     CheckpointRequests,
-    CheckpointServing,
+    SlotCaptioner,
 )
 from caliper.local.submission import push_suite
 from caliper.local.suite_config import read_suite
@@ -106,7 +106,7 @@ class Place:
         captioner = CheckpointCaptioner(
             self.ground, reached, shipped_pack(), decoders, MemoryLimit(), self.prices
         )
-        serving = CheckpointServing(store, clock, hosts, captioner, print)
+        serving = SlotCaptioner(store, clock, hosts, captioner, print)
         captions: Any = BucketCaptions(lambda _: MemoryBucket())
         gateway: Any = None
         noted = claim.note_progress

@@ -22,7 +22,7 @@ from caliper.core.checkpoints import CheckpointEntry, CheckpointRevision
 from caliper.core.suites import Suite
 from caliper.local.bucket_captions import BucketCaptions
 from caliper.local.checkpoint_captioner import CheckpointCaptioner
-from caliper.local.checkpoint_requests import CheckpointRequests, CheckpointServing
+from caliper.local.checkpoint_requests import CheckpointRequests, SlotCaptioner
 from caliper.local.gateway_evaluator import GatewayEvaluator
 from caliper.local.patient_gateway import PatientGateway
 from caliper.local.run_costs import RunCosts
@@ -105,7 +105,7 @@ async def installed(
     async with installation(ground, examiner, None, captioner, caller) as gateway:
         clock, decoders = SystemClock(), Decoders(DecoderOptions(workers=1))
         assert ground.whole is not None
-        serving = CheckpointServing(
+        serving = SlotCaptioner(
             ground.whole,
             clock,
             HostRoom(ACCESS, PermittedHosts(served, "", "", "")),

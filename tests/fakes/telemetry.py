@@ -9,17 +9,17 @@ from caliper.ports.telemetry import (
     Event,
     GateBuilt,
     GateState,
+    JobAttemptEnded,
     JobEnd,
-    JobLeft,
-    JobTaken,
+    JobReceived,
     ModelForgotten,
     QuestionsCounted,
     RecordsWaiting,
     ReplyReceived,
+    Retried,
     Score,
     ScoresComputed,
     TokensUsed,
-    TriedAgain,
     VerdictsEntered,
     Window,
     reason_of,
@@ -52,7 +52,7 @@ class RecordedTelemetry:
 
     @property
     def repeated(self) -> list[tuple[str, str]]:
-        return [(again.endpoint, reason_of(again.error)) for again in self.of(TriedAgain)]
+        return [(again.endpoint, reason_of(again.error)) for again in self.of(Retried)]
 
     @property
     def tokens(self) -> Counter[str]:
@@ -71,11 +71,11 @@ class RecordedTelemetry:
 
     @property
     def ends(self) -> list[JobEnd | None]:
-        return [left.end for left in self.of(JobLeft)]
+        return [left.end for left in self.of(JobAttemptEnded)]
 
     @property
     def in_flight(self) -> int:
-        return len(self.of(JobTaken)) - len(self.ends)
+        return len(self.of(JobReceived)) - len(self.ends)
 
     @property
     def letters(self) -> list[tuple[str, str]]:

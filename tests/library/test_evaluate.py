@@ -143,7 +143,7 @@ def test_a_function_that_raises_ends_the_run_with_its_error(here: Path, role: st
     with pytest.raises(FunctionFailed, match="broken raised ValueError: no such weights") as failed:
         caliper.evaluate(models[0], PICTURES, models[1], progress=False)
     assert isinstance(failed.value.__cause__, ValueError)
-    with pytest.raises(NotReady, match="evaluate it again to end it"):
+    with pytest.raises(NotReady, match="evaluate again to finish it"):
         caliper.load(next(Path("runs").glob("*/run.yaml")).parent)
 
 

@@ -40,9 +40,9 @@ async def test_a_folder_is_looked_at_and_marked_where_nobody_takes_it_for_a_chec
     assert await sources.loss(checkpoint) == ""
     tiny.text(file, "another")
     assert await sources.signature(checkpoint) != before
-    assert await sources.loss(checkpoint) == f"{file.parent} holds other files now"
+    assert await sources.loss(checkpoint) == f"{file.parent} now holds other files"
     shutil.rmtree(tmp_path)
-    assert await sources.loss(checkpoint) == f"{file.parent} does not exist any more"
+    assert await sources.loss(checkpoint) == f"{file.parent} no longer exists"
     await sources.mark(checkpoint.source, "nightly", "text")
     assert list(tmp_path.parent.glob(tmp_path.name)) == []
 
@@ -68,7 +68,7 @@ async def test_an_object_is_looked_at_by_its_etag_or_that_of_its_manifest() -> N
         before = await sources.signature(checkpoint)
         await bucket.put(key, b"2")
         assert await sources.signature(checkpoint) != before
-        assert await sources.loss(checkpoint) == f"{source} holds another version now"
+        assert await sources.loss(checkpoint) == f"{source} now holds another version"
         await bucket.delete(key)
         assert await sources.loss(checkpoint) == f"{source} was removed"
     for unknown in ("s3://others/a", "hf://a/b", "s3://models"):

@@ -64,7 +64,7 @@ def test_what_a_captioner_is_shown() -> None:
     ("preparation", "message"),
     [
         ({"frame": 8}, "unknown preparation 'frame'; known: frames, fps, longest"),
-        ({"fps": 2}, "frames: frames a second need a cap"),
+        ({"fps": 2}, "frames: fps needs a limit"),
         ({"longest": 1}, "longest: not from 16 to 8192"),
     ],
 )
@@ -80,8 +80,8 @@ def test_a_taxonomy_is_for_the_prompt_that_lists_one() -> None:
 
 
 def test_supplied_captions_were_prepared_elsewhere() -> None:
-    assert "only a captioner writes captions" in refused(config(caption_tokens=512))
-    assert "only a captioner is shown media" in refused(config(preparation={"frames": 8}))
+    assert "only captioners write captions" in refused(config(caption_tokens=512))
+    assert "only captioners see media" in refused(config(preparation={"frames": 8}))
 
 
 def test_an_unknown_benchmark() -> None:

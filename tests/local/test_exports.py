@@ -41,7 +41,7 @@ async def test_no_defect_of_a_sink_ends_a_run(monkeypatch: pytest.MonkeyPatch) -
     path = KEPT / "first"
     await exports.export_directory(path, ("csv:a", "csv:b"), told.append)
     (warning,) = told
-    again = f"repeat it by `caliper export {path} --to csv:a`"
+    again = f"retry with `caliper export {path} --to csv:a`"
     assert warning == f"not exported to csv: defect: ValueError; {again}"
     assert [target for _, target in put] == ["csv:b"]
 
@@ -62,4 +62,4 @@ def test_a_sink_that_never_answers_does_not_keep_the_process(
     asyncio.run(exports.export_directory(KEPT / "first", ("csv:a",), told.append))
     assert ended == []
     released.set()
-    assert told[0].startswith("not exported to csv: no answer in 0 s; repeat it by")
+    assert told[0].startswith("not exported to csv: no answer in 0 s; retry with")

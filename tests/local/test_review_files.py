@@ -84,6 +84,6 @@ def test_names_that_are_no_file_names(tmp_path: Path, name: str) -> None:
 
 
 def test_a_folder_that_is_no_build_directory(tmp_path: Path) -> None:
-    with pytest.raises(InvalidInput, match=r"no candidates\.jsonl in it"):
+    with pytest.raises(InvalidInput, match=r"contains no candidates\.jsonl"):
         read_review_candidates(tmp_path)
     assert read_review_candidates(build_directory(tmp_path, assessed(2))) == assessed(2)

@@ -147,7 +147,7 @@ def test_rows_of_a_run_are_those_of_the_benchmark(part: BenchmarkConfig) -> None
         (
             [("x", "A")],
             (
-                "captions.jsonl: no caption is of a sample of the data: found JSON Lines with id "
+                "captions.jsonl: no caption matches a sample: found JSON Lines with id "
                 "x; samples are named like nat_1, nat_2"
             ),
         ),

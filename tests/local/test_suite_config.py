@@ -174,7 +174,7 @@ def test_a_suite_is_read_as_it_was_stored(folder: Path) -> None:
 def test_the_captions_of_a_checkpoint(folder: Path) -> None:
     path = folder / "step-1"
     delivered = checkpoint(1, source=str(path))
-    with pytest.raises(InvalidInput, match="there are no captions: expected capability or "):
+    with pytest.raises(InvalidInput, match="no captions: expected capability or "):
         suite_run(read(folder), delivered)
     tiny.text(path / "scene.jsonl", "")
     assert suite_run(read(folder), delivered).benchmarks["capability"].captions == path

@@ -49,7 +49,7 @@ def test_a_file_in_its_order(tmp_path: Path) -> None:
         ("natural:\n  ? [A]\n  : [a]\n", "tree.yaml:2: not YAML: found unhashable key"),
         ("natural:\n  A:\n  - a\n  - a\n", "tree.yaml:4: natural.A[1]: appears twice: 'A -> a'"),
         ("natural:\n  A:\n  - ''\n", 'tree.yaml:3: natural.A[0]: expected "Top -> Sub"'),
-        ('natural:\n  A:\n  - "a\\nb"\n', "tree.yaml:3: natural.A[0]: more than a line of text"),
+        ('natural:\n  A:\n  - "a\\nb"\n', "tree.yaml:3: natural.A[0]: more than one line of text"),
     ],
 )
 def test_a_wrong_file(tmp_path: Path, text: str, message: str) -> None:

@@ -74,7 +74,7 @@ async def test_other_recordings_than_the_runs_answer_nothing(
     kept = await store.get(key)
     assert kept is not None
     await store.put(key, kept.replace(b"\n", b" \n"))
-    with pytest.raises(InvalidInput, match="other recorded replies"):
+    with pytest.raises(InvalidInput, match="not the recorded replies"):
         await Recordings(store).answerer(spec, "capability")
 
 

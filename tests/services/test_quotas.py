@@ -86,7 +86,7 @@ async def test_a_team_over_its_calls_is_cut_and_the_others_are_not(
         assert all("the quota of team red on calls a day" in text for _, text in cut)
 
         with pytest.raises(
-            BackendOverloaded, match=r"team red: 5 of 5 calls a day; it frees at "
+            BackendOverloaded, match=r"team red: 5 of 5 calls a day; available again at "
         ) as refused:
             await there.start("ana", "another")
         assert "T00:00:00+00:00" in str(refused.value)
@@ -119,7 +119,9 @@ async def test_a_team_starts_no_more_runs_than_its_quota_at_once(
 
     async with installed(tmp_path, "default: {runs_at_once: 1}", patient) as there:
         first = await there.start("ana")
-        with pytest.raises(BackendOverloaded, match="1 of 1 runs at once; it frees when one"):
+        with pytest.raises(
+            BackendOverloaded, match="1 of 1 runs at once; available again when one"
+        ):
             await there.start("ana", "another")
         # It is written after the answer.
         refusal = ("ana", "StartEvaluation", "another")
@@ -147,7 +149,9 @@ async def test_a_push_beyond_the_bytes_of_a_team_is_refused(
         await gateway.upload("captionqa", small)
         assert await gateway.quotas() == [use]
         assert 0 < use.used < use.limit == 200
-        message = rf"team red: {use.used} of 200 bytes stored; it frees when .*; this needs \d+"
+        message = (
+            rf"team red: {use.used} of 200 bytes stored; available again when .*; this needs \d+"
+        )
         with pytest.raises(BackendOverloaded, match=message):
             await gateway.upload("captionqa", large)
         await until(lambda: bool(audited(caplog, "RESOURCE_EXHAUSTED")))

@@ -58,5 +58,7 @@ async def test_a_quota_holds_while_three_teams_work_and_a_judge_is_killed(
             assert used["green", "calls_a_day"] <= SAMPLES + _JOBS
             assert used["blue", "runs_at_once"] == 0
             assert 0 < used["blue", "bytes_stored"] < 100_000
-            with pytest.raises(BackendOverloaded, match=r"team red: .* calls a day; it frees at"):
+            with pytest.raises(
+                BackendOverloaded, match=r"team red: .* calls a day; available again at"
+            ):
                 await teams.start("ana", "another")

@@ -27,7 +27,7 @@ from tests.fakes.methods import CONTRACTS
 from caliper.api.evaluate.v1 import evaluate_pb2
 from caliper.api.judge.v1 import judge_pb2
 from caliper.core import errors
-from caliper.core.errors import HANDLING, InvalidInput, UnknownName
+from caliper.core.errors import ERROR_POLICIES, InvalidInput, UnknownName
 from caliper.pipeline.work.log_subject import subject_ids
 from caliper.serving.audit import Audit
 from caliper.serving.calls import remaining_seconds
@@ -76,10 +76,10 @@ async def test_defects_tell_nothing(error: Exception, caplog: pytest.LogCaptureF
     assert repr(error) in repr([record.exc_info for record in caplog.records])
 
 
-@pytest.mark.parametrize("kind", list(HANDLING))
+@pytest.mark.parametrize("kind", list(ERROR_POLICIES))
 def test_the_table_of_failures_holds(kind: type[Exception]) -> None:
     error = UnknownName("x", "y", ("z",)) if kind is UnknownName else kind("why")
-    expected = grpc.StatusCode[HANDLING[kind].grpc_status or "INTERNAL"]
+    expected = grpc.StatusCode[ERROR_POLICIES[kind].grpc_status or "INTERNAL"]
     assert status_of(error).code == expected.value[0]
 
 

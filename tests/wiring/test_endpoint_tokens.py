@@ -78,7 +78,7 @@ def test_the_most_exact_line_counts_and_each_replica_gets_its_own(tmp_path: Path
         (f"{SECRET}= a.test\n", "tokens:1: expected HOST"),
         (f"a.test:0 {SECRET}\n", "tokens:1: expected HOST"),
         (f"a.test:99999 {SECRET}\n", "tokens:1: expected HOST"),
-        (f"a.test {SECRET}\u00e9\n", "tokens:1: the token holds a character"),
+        (f"a.test {SECRET}\u00e9\n", "tokens:1: the token has a character"),
         (f"a.test x\nA.test {SECRET}\n", "tokens:2: the same endpoint as in F line 1"),
         (f"a.test {SECRET}\n".encode() + b"\xff", "tokens: not UTF-8"),
         (f"a.test {SECRET}\n" * 4000, "tokens: larger than 65,536 bytes"),

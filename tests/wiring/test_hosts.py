@@ -21,13 +21,13 @@ PLAN = {**EMPTY, **LIMITS, "model": "{revision}", "health": "/", "port": 1}
 @pytest.mark.parametrize(
     ("plan", "told"),
     [
-        ({"endpoint": "http://169.254.169.254/"}, "169.254.169.254 is none of the servers"),
-        ({"endpoint": "http://vllm.test:8000@evil.test"}, "evil.test is none of the servers"),
-        ({"endpoint": "http://vllm.test:8000"}, "vllm.test:8000 is none of the servers"),
+        ({"endpoint": "http://169.254.169.254/"}, "169.254.169.254 is not one of the servers"),
+        ({"endpoint": "http://vllm.test:8000@evil.test"}, "evil.test is not one of the servers"),
+        ({"endpoint": "http://vllm.test:8000"}, "vllm.test:8000 is not one of the servers"),
         # A SPEC would name two servers by it, and the URL only the first.
         ({"endpoint": "https://vllm.test:8000/,https://evil.test/../.."}, "expected one server"),
-        ({"endpoint": "http://127.0.0.1:1", "lora": "{path}"}, "127.0.0.1:1 is none of the"),
-        ({"triton": "127.0.0.1:1/model"}, "127.0.0.1:1 is none of the servers"),
+        ({"endpoint": "http://127.0.0.1:1", "lora": "{path}"}, "127.0.0.1:1 is not one of the"),
+        ({"triton": "127.0.0.1:1/model"}, "127.0.0.1:1 is not one of the servers"),
         ({"pod": {"spec": {}}}, "serve.pod: CALIPER_SUITES_PODS names no namespace"),
         ({"command": ["sh"]}, "serve.command: an installation runs no commands"),
     ],
@@ -65,7 +65,7 @@ async def test_what_is_left_where_nobody_may_call_any_more_is_no_fault_of_a_suit
     trace: dict[str, Any],
 ) -> None:
     room = HostRoom(Access(), PermittedHosts((), "", "", ""))
-    with pytest.raises(BackendUnavailable, match=r"^what was served there before cannot be rem"):
+    with pytest.raises(BackendUnavailable, match=r"^the previous server there cannot be rem"):
         await room.clear(trace)
 
 

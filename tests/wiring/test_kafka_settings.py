@@ -105,12 +105,12 @@ def test_the_password_comes_from_a_file(monkeypatch: pytest.MonkeyPatch, tmp_pat
         ({"MECHANISM": "GSSAPI"}, "MECHANISM: Input should be 'PLAIN', 'SCRAM"),
         ({"SECURITY": "SASL_SSL"}, "USER: needed with SASL_SSL"),
         ({"SECURITY": "SASL_SSL", "USER": "us"}, "PASSWORD: needed with SASL_SSL"),
-        (USER, "USER: of no use while CALIPER_JUDGE_KAFKA_SECURITY is PLAINTEXT"),
-        ({"SECURITY": "SSL", "PASSWORD": "x"}, "PASSWORD: of no use while .* is SSL"),
-        ({"CA": "ca.pem"}, "CA: of no use while .* is PLAINTEXT"),
-        ({"SECURITY": "SASL_PLAINTEXT", "CA": "ca.pem", **USER}, "CA: of no use"),
-        ({"SECURITY": "SSL", "CERTIFICATE": "x.pem"}, "KEY: certificate and key go together"),
-        ({"SECURITY": "SSL", "KEY": "x.pem"}, "CERTIFICATE: certificate and key go together"),
+        (USER, "USER: has no effect while CALIPER_JUDGE_KAFKA_SECURITY is PLAINTEXT"),
+        ({"SECURITY": "SSL", "PASSWORD": "x"}, "PASSWORD: has no effect while .* is SSL"),
+        ({"CA": "ca.pem"}, "CA: has no effect while .* is PLAINTEXT"),
+        ({"SECURITY": "SASL_PLAINTEXT", "CA": "ca.pem", **USER}, "CA: has no effect"),
+        ({"SECURITY": "SSL", "CERTIFICATE": "x.pem"}, "KEY: certificate and key are used together"),
+        ({"SECURITY": "SSL", "KEY": "x.pem"}, "CERTIFICATE: certificate and key are used together"),
     ],
 )
 def test_what_does_not_go_together(
@@ -158,5 +158,7 @@ def test_whom_the_store_has_to_be_vouched_for_by(monkeypatch: pytest.MonkeyPatch
     with pytest.raises(InvalidInput, match=r"ca.pem: cannot be used"):
         store_access(secure).connections()
     plain = found.model_copy(update={"store": "http://minio:9000"})
-    with pytest.raises(InvalidInput, match="CALIPER_JUDGE_STORE_CA: of no use for http://minio"):
+    with pytest.raises(
+        InvalidInput, match="CALIPER_JUDGE_STORE_CA: has no effect for http://minio"
+    ):
         store_access(plain)

@@ -50,7 +50,7 @@ def test_what_is_set(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def test_certificates_of_callers_are_asked_for_over_tls_only() -> None:
-    with pytest.raises(InvalidInput, match="CALIPER_JUDGE_TLS_CLIENTS: of no use without TLS"):
+    with pytest.raises(InvalidInput, match="CALIPER_JUDGE_TLS_CLIENTS: has no effect without TLS"):
         JudgeSettings(tls_clients=Path("ca.crt")).server()
 
 

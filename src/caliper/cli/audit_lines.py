@@ -8,7 +8,7 @@ import socket
 from collections.abc import Iterator
 from contextlib import contextmanager
 
-from caliper.core.errors import handling
+from caliper.core.errors import error_policy
 from caliper.serving.audit import LOGGER, AuditRecord
 from caliper.serving.tokens import Caller, Role
 from caliper.wiring.logs import log_audit_lines
@@ -24,7 +24,7 @@ def audit_line(command: str, changed: str = "") -> Iterator[AuditRecord]:
     try:
         yield record
     except BaseException as error:
-        status = handling(error).grpc_status if isinstance(error, Exception) else "CANCELLED"
+        status = error_policy(error).grpc_status if isinstance(error, Exception) else "CANCELLED"
         record.outcome = status or "INTERNAL"
         raise
     finally:

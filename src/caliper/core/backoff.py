@@ -20,7 +20,7 @@ class Backoff:
     longest: float
 
     def wait(self, failures: int, draw: float, requested: float | None = None) -> float:
-        """The wait after this many failures in a row, at least what the server `requested` for.
+        """The wait after this many failures in a row, at least as long as the server `requested`.
 
         `draw` is a random number from 0 to 1. It adds up to 50%, so that callers that failed
         together do not all retry together.

@@ -1,7 +1,7 @@
-"""Checkpoints in a suite: what was delivered, where it stands, and what came out.
+"""Checkpoints in a suite: their revisions, states and results.
 
-An entry is one checkpoint revision in one version of a suite: the key under which it is evaluated
-once, however often and in whatever order it is delivered.
+An entry is one checkpoint revision in one version of a suite. It is evaluated once, however often
+and in whatever order it is delivered.
 """
 
 from __future__ import annotations
@@ -14,8 +14,8 @@ from typing import Any
 from caliper.core.entry_states import (
     ENTRY_AFTER,
     NEW_ROUND,
+    NOTICE_KINDS,
     OPEN_STATES,
-    TOLD_OF,
     UNDER_WAY,
     EntryCause,
     EntryState,
@@ -35,9 +35,9 @@ _REVISION = re.compile(r"[A-Za-z0-9_][A-Za-z0-9._-]{0,127}", re.ASCII)
 class CheckpointRevision:
     """A delivered checkpoint. `source` is an absolute path, or a URI.
 
-    `revision` never changes its meaning: it is the digest of the files (`is_digest`), or a commit
-    that was given. `step` is the training step, None if unknown. `appeared` is when its last file
-    was written, in RFC 3339, empty if unknown.
+    `revision` never changes its meaning: it is the digest of the files (`is_digest`), or a
+    supplied commit. `step` is the training step, None if unknown. `appeared` is when its last
+    file was written, in RFC 3339, empty if unknown.
     """
 
     source: str
@@ -78,7 +78,7 @@ def is_uri(source: str) -> bool:
 
 @dataclass(frozen=True, slots=True)
 class SourceLoss:
-    """What was at a source is there no more; `present` is the revision that is there instead."""
+    """A checkpoint is gone from its source; `present` is the revision there now, if any."""
 
     source: str
     present: str = ""
@@ -89,8 +89,8 @@ class SourceLoss:
 
     @property
     def reason(self) -> str:
-        """What became of it."""
-        return f"{self.source} " + ("holds another version now" if self.present else "was removed")
+        """The reason, for people."""
+        return f"{self.source} " + ("now holds another version" if self.present else "was removed")
 
 
 @dataclass(frozen=True, slots=True)
@@ -119,14 +119,14 @@ def figures_of(report: Report) -> Iterator[EntryFigure]:
 class CheckpointEntry:
     """A checkpoint in a version of a suite. Times are UTC in RFC 3339.
 
-    `attempts` counts those that an endpoint ended, `crashes` the loops that left it. `reason`
-    explains the state. `run` is the name of its run directory or its run id, and
-    `is_complete` says that the run is. `figures` are those of the report, `findings` the gate's,
-    against the revision `baseline`. `calls`, `tokens` and `money` are those of the process that
-    ended it. `asked` questions were asked, `reused` got replies to the same requests of other runs,
-    and `saved` were not asked, because the answer was sure.
-    `round` counts its retries and returns; `notices` are the last transitions that are told.
-    `claims` counts the loops that took it; the last one did at `claimed`, and its run began at
+    `attempts` counts attempts ended by an endpoint, `crashes` the loops that crashed. `reason`
+    explains the state. `run` is the name of the run directory or the run id; `is_complete` says
+    whether the run is complete. `figures` are the report's, `findings` the gate's, against the
+    revision `baseline`. `calls`, `tokens` and `money` are those of the process that finished it.
+    `asked` questions were asked, `reused` got replies that other runs had to the same requests, and
+    `saved` were not asked, because the answer was sure.
+    `round` counts retries and returns; `notices` are the last transitions to notify people of.
+    `claims` counts the loops that claimed it, the last one at `claimed`; its run began at
     `started`.
     """
 
@@ -167,12 +167,12 @@ class CheckpointEntry:
 
     @property
     def is_open(self) -> bool:
-        """Whether a loop has to do something about it."""
+        """Whether a loop still has to work on it."""
         return self.state in OPEN_STATES
 
     @property
     def order(self) -> tuple[float, str, str]:
-        """Sorts by training step, without one last; equal ones as they were registered."""
+        """The sort key: by training step (without one: last), then by registration."""
         step = self.checkpoint.step
         place = float("inf") if step is None else step
         return place, self.registered, self.checkpoint.revision
@@ -188,7 +188,7 @@ class CheckpointEntry:
         if cause is EntryCause.START:
             times["started"] = now
         after = replace(self, **{"reason": "", **update, "state": state, **times})
-        kind, turn = TOLD_OF.get(cause), self.round + (cause in NEW_ROUND)
+        kind, turn = NOTICE_KINDS.get(cause), self.round + (cause in NEW_ROUND)
         if kind is None:
             return after
         claim = self.claims if cause is EntryCause.SERVING else 0
@@ -220,18 +220,19 @@ class CheckpointEntry:
         try:
             checkpoint = dict(values["checkpoint"])
             checkpoint["tags"] = tuple(checkpoint.get("tags", ()))
-            known: dict[str, Any] = _known(cls, values) | {
-                "checkpoint": CheckpointRevision(**_known(CheckpointRevision, checkpoint)),
+            parts: dict[str, Any] = _field_values(cls, values) | {
+                "checkpoint": CheckpointRevision(**_field_values(CheckpointRevision, checkpoint)),
                 "state": EntryState(values["state"]),
                 "figures": tuple(
-                    EntryFigure(**_known(EntryFigure, one)) for one in values.get("figures", ())
+                    EntryFigure(**_field_values(EntryFigure, one))
+                    for one in values.get("figures", ())
                 ),
                 "findings": tuple(map(dict, values.get("findings", ()))),
                 "notices": tuple(map(NoticeMark.from_json, values.get("notices", ()))),
             }
-            return cls(**known)
+            return cls(**parts)
         except (KeyError, TypeError, ValueError, AttributeError) as error:
-            raise InvalidInput(f"no entry of a checkpoint: {error!r:.200}") from error
+            raise InvalidInput(f"not a checkpoint entry: {error!r:.200}") from error
 
 
 _TYPES: dict[Any, tuple[type, ...]] = {
@@ -243,16 +244,16 @@ _TYPES: dict[Any, tuple[type, ...]] = {
 }
 
 
-def _known(kind: type, values: Mapping[str, Any]) -> dict[str, Any]:
-    """The values of a dataclass's fields. Raises TypeError for one of another type."""
-    known = {}
+def _field_values(kind: type, values: Mapping[str, Any]) -> dict[str, Any]:
+    """The values of a dataclass's fields. Raises TypeError for a value of the wrong type."""
+    by_name = {}
     for each in fields(kind):
         if each.name in values:
             value = values[each.name]
             if not isinstance(value, _TYPES.get(each.type, (object,))):
                 raise TypeError(f"{each.name}: {value!r:.40}")
-            known[each.name] = value
-    return known
+            by_name[each.name] = value
+    return by_name
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,7 +1,7 @@
 """Dead letters: how every stream writes and reads them.
 
 The topic dead-letters is a log, so a letter stays in it for the topic's retention time. When its
-job is replayed to the topic of origin, a separate message, a mark, records that.
+job is replayed to the topic of origin, a separate message (a mark) records that.
 """
 
 from __future__ import annotations

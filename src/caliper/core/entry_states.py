@@ -9,7 +9,7 @@ from caliper.core.transitions import Transition
 
 
 class EntryState(StrEnum):
-    """The state of an entry. `evaluated`: it has scores, and there was nothing to compare with."""
+    """The state of an entry. `evaluated`: it has scores, but there was no baseline or gate."""
 
     REGISTERED = "registered"
     WAITING = "waiting"
@@ -24,11 +24,11 @@ class EntryState(StrEnum):
 
 
 OPEN_STATES = frozenset({EntryState.REGISTERED, EntryState.WAITING, EntryState.EVALUATING})
-"""The states that a loop sees to. All others are final until somebody retries."""
+"""The states that a loop works on. All others are final until somebody retries."""
 
 
 class EntryCause(StrEnum):
-    """What changes the state of an entry."""
+    """A cause of an entry's change of state."""
 
     CLAIM = "a loop takes its lease"
     SERVING = "its server is ready"
@@ -76,7 +76,7 @@ ENTRY_AFTER = {
     for each in ENTRY_TRANSITIONS
     for state in each.before.split()
 }
-TOLD_OF = {
+NOTICE_KINDS = {
     EntryCause.CLAIM: NoticeKind.STARTED,
     EntryCause.SERVING: NoticeKind.SERVING,
     EntryCause.NO_GATE: NoticeKind.DECIDED,
@@ -89,9 +89,9 @@ TOLD_OF = {
     EntryCause.RETRY: NoticeKind.REGISTERED,
 }
 UNDER_WAY = {EntryCause.SERVING, EntryCause.START}
-"""What happens during an evaluation, and changes no state."""
+"""Causes during an evaluation that do not change the state."""
 NEW_ROUND = {EntryCause.RETURN, EntryCause.RETRY}
 MOST_ATTEMPTS = 5
-"""How often an entry is tried while an endpoint does not answer."""
+"""The maximum number of attempts while an endpoint does not answer."""
 MOST_CRASHES = 12
-"""How many loops may crash while they evaluate an entry, before it counts as the cause."""
+"""How many loops may crash during an entry's evaluation before the entry counts as the cause."""

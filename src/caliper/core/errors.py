@@ -19,16 +19,16 @@ The tree:
     │   ├── BackendTimeout      no answer before the deadline
     │   └── BackendRejected     the endpoint will never accept this: 401, 404, 413
     ├── UnreadableReply         a reply without an answer in it
-    ├── FunctionFailed          a function of the caller, or a plug-in, does not do what it should
+    ├── FunctionFailed          a function of the caller, or a plug-in, misbehaves
     ├── ModelChanged            an endpoint serves another model than the run resolved
     ├── BudgetSpent             the run has used up its tokens
-    ├── LeaseLost               another process writes what this one was to write
+    ├── LeaseLost               another process took over writing
     ├── StoreUnavailable
     │   └── StoreFull           no space left on the device
     └── StreamUnavailable
 
-`HANDLING` gives for each class the gRPC status that callers see, what a stream worker does with
-the job, and the reason of the outcome. A test fails if a subclass has no row.
+`ERROR_POLICIES` gives for each class the gRPC status that callers see, what a stream worker does
+with the job, and the reason of the outcome. A test fails if a subclass has no row.
 """
 
 from __future__ import annotations
@@ -94,7 +94,7 @@ class NotFound(CaliperError):
 
 
 class AlreadyExists(CaliperError):
-    """A key or name of the caller's already stands for something else."""
+    """The caller's key or name already belongs to something else."""
 
 
 class NotReady(CaliperError):
@@ -144,9 +144,7 @@ class UnreadableReply(CaliperError):
 
 
 class FunctionFailed(CaliperError):
-    """A function of the caller or a plug-in raised the `cause`, or returned something else than it
-    should.
-    """
+    """A function of the caller or a plug-in raised the `cause`, or returned a wrong value."""
 
     def __init__(self, message: str, cause: BaseException | None = None) -> None:
         self.cause = cause
@@ -162,7 +160,7 @@ class BudgetSpent(CaliperError):
 
 
 class LeaseLost(CaliperError):
-    """Another process writes what this one was to write; this one stops writing."""
+    """Another process has taken over writing; this one stops."""
 
 
 class StoreUnavailable(CaliperError):
@@ -178,54 +176,56 @@ class StreamUnavailable(CaliperError):
 
 
 class JobFate(StrEnum):
-    """What a stream worker does with a failed job."""
+    """The action of a stream worker on a failed job."""
 
     DEAD_LETTER = "dead-letter"
     RETRY = "retry within the job's budget, then dead-letter"
     ASK_ONCE_MORE = "ask once more, then acknowledge"
-    FAIL_RUN = "tell the aggregator, which fails the run"
+    FAIL_RUN = "report to the aggregator, which fails the run"
     PAUSE = "pause until it is back"
     RETRY_ONCE = "retry once, then dead-letter"
 
 
 @dataclass(frozen=True, slots=True)
-class Handling:
-    """One row of `HANDLING`."""
+class ErrorPolicy:
+    """How a failure is handled: the gRPC status of the call, the fate of the job, and the reason of
+    the outcome; None where it has none.
+    """
 
     grpc_status: str | None
     fate: JobFate
     reason: Reason | None
 
 
-HANDLING: dict[type[Exception], Handling] = {
-    InvalidInput: Handling("INVALID_ARGUMENT", JobFate.DEAD_LETTER, Reason.BAD_INPUT),
-    UnknownName: Handling("INVALID_ARGUMENT", JobFate.DEAD_LETTER, Reason.BAD_INPUT),
-    NewerSchema: Handling("INVALID_ARGUMENT", JobFate.DEAD_LETTER, Reason.BAD_INPUT),
-    RunInUse: Handling("FAILED_PRECONDITION", JobFate.DEAD_LETTER, Reason.BAD_INPUT),
-    DataLoss: Handling("DATA_LOSS", JobFate.FAIL_RUN, None),
-    NotFound: Handling("NOT_FOUND", JobFate.DEAD_LETTER, Reason.BAD_INPUT),
-    AlreadyExists: Handling("ALREADY_EXISTS", JobFate.DEAD_LETTER, Reason.BAD_INPUT),
-    NotReady: Handling("FAILED_PRECONDITION", JobFate.DEAD_LETTER, Reason.BAD_INPUT),
-    NotComparable: Handling("FAILED_PRECONDITION", JobFate.DEAD_LETTER, Reason.BAD_INPUT),
-    MediaMissing: Handling("NOT_FOUND", JobFate.DEAD_LETTER, Reason.MEDIA_MISSING),
-    BackendError: Handling("UNAVAILABLE", JobFate.RETRY, Reason.BACKEND),
-    BackendOverloaded: Handling("RESOURCE_EXHAUSTED", JobFate.RETRY, Reason.BACKEND),
-    BackendUnavailable: Handling("UNAVAILABLE", JobFate.RETRY, Reason.BACKEND),
-    BackendTimeout: Handling("DEADLINE_EXCEEDED", JobFate.RETRY, Reason.TIMEOUT),
-    BackendRejected: Handling("FAILED_PRECONDITION", JobFate.DEAD_LETTER, Reason.BACKEND),
-    UnreadableReply: Handling(None, JobFate.ASK_ONCE_MORE, Reason.UNREADABLE),
-    FunctionFailed: Handling("FAILED_PRECONDITION", JobFate.FAIL_RUN, None),
-    ModelChanged: Handling("FAILED_PRECONDITION", JobFate.FAIL_RUN, None),
-    BudgetSpent: Handling("RESOURCE_EXHAUSTED", JobFate.DEAD_LETTER, Reason.BUDGET),
-    LeaseLost: Handling("UNAVAILABLE", JobFate.PAUSE, None),
-    StoreUnavailable: Handling("UNAVAILABLE", JobFate.PAUSE, None),
-    StoreFull: Handling("UNAVAILABLE", JobFate.PAUSE, None),
-    StreamUnavailable: Handling("UNAVAILABLE", JobFate.PAUSE, None),
-    CaliperError: Handling("INTERNAL", JobFate.RETRY_ONCE, Reason.INTERNAL),
+ERROR_POLICIES: dict[type[Exception], ErrorPolicy] = {
+    InvalidInput: ErrorPolicy("INVALID_ARGUMENT", JobFate.DEAD_LETTER, Reason.BAD_INPUT),
+    UnknownName: ErrorPolicy("INVALID_ARGUMENT", JobFate.DEAD_LETTER, Reason.BAD_INPUT),
+    NewerSchema: ErrorPolicy("INVALID_ARGUMENT", JobFate.DEAD_LETTER, Reason.BAD_INPUT),
+    RunInUse: ErrorPolicy("FAILED_PRECONDITION", JobFate.DEAD_LETTER, Reason.BAD_INPUT),
+    DataLoss: ErrorPolicy("DATA_LOSS", JobFate.FAIL_RUN, None),
+    NotFound: ErrorPolicy("NOT_FOUND", JobFate.DEAD_LETTER, Reason.BAD_INPUT),
+    AlreadyExists: ErrorPolicy("ALREADY_EXISTS", JobFate.DEAD_LETTER, Reason.BAD_INPUT),
+    NotReady: ErrorPolicy("FAILED_PRECONDITION", JobFate.DEAD_LETTER, Reason.BAD_INPUT),
+    NotComparable: ErrorPolicy("FAILED_PRECONDITION", JobFate.DEAD_LETTER, Reason.BAD_INPUT),
+    MediaMissing: ErrorPolicy("NOT_FOUND", JobFate.DEAD_LETTER, Reason.MEDIA_MISSING),
+    BackendError: ErrorPolicy("UNAVAILABLE", JobFate.RETRY, Reason.BACKEND),
+    BackendOverloaded: ErrorPolicy("RESOURCE_EXHAUSTED", JobFate.RETRY, Reason.BACKEND),
+    BackendUnavailable: ErrorPolicy("UNAVAILABLE", JobFate.RETRY, Reason.BACKEND),
+    BackendTimeout: ErrorPolicy("DEADLINE_EXCEEDED", JobFate.RETRY, Reason.TIMEOUT),
+    BackendRejected: ErrorPolicy("FAILED_PRECONDITION", JobFate.DEAD_LETTER, Reason.BACKEND),
+    UnreadableReply: ErrorPolicy(None, JobFate.ASK_ONCE_MORE, Reason.UNREADABLE),
+    FunctionFailed: ErrorPolicy("FAILED_PRECONDITION", JobFate.FAIL_RUN, None),
+    ModelChanged: ErrorPolicy("FAILED_PRECONDITION", JobFate.FAIL_RUN, None),
+    BudgetSpent: ErrorPolicy("RESOURCE_EXHAUSTED", JobFate.DEAD_LETTER, Reason.BUDGET),
+    LeaseLost: ErrorPolicy("UNAVAILABLE", JobFate.PAUSE, None),
+    StoreUnavailable: ErrorPolicy("UNAVAILABLE", JobFate.PAUSE, None),
+    StoreFull: ErrorPolicy("UNAVAILABLE", JobFate.PAUSE, None),
+    StreamUnavailable: ErrorPolicy("UNAVAILABLE", JobFate.PAUSE, None),
+    CaliperError: ErrorPolicy("INTERNAL", JobFate.RETRY_ONCE, Reason.INTERNAL),
 }
-_DEFAULT = Handling("INTERNAL", JobFate.RETRY_ONCE, Reason.INTERNAL)
+_DEFAULT = ErrorPolicy("INTERNAL", JobFate.RETRY_ONCE, Reason.INTERNAL)
 
 
-def handling(error: BaseException) -> Handling:
+def error_policy(error: BaseException) -> ErrorPolicy:
     """The row for the class of `error`, or the default row."""
-    return HANDLING.get(type(error), _DEFAULT)  # type: ignore[arg-type]
+    return ERROR_POLICIES.get(type(error), _DEFAULT)  # type: ignore[arg-type]

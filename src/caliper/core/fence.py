@@ -2,9 +2,9 @@
 
 A caption comes from the checkpoint under test, or from the user who supplied it. It can hold
 orders to the judge, special tokens of chat templates, invisible characters, and endless lines.
-`neutralize` removes everything but plain text; ordinary captions pass unchanged. `Fence` puts tags
-around a caption whose name is derived from the whole caption: to contain its own closing tag, a
-text would have to contain its own digest.
+`neutralize` removes everything but plain text; ordinary captions pass unchanged. `Fence` puts a
+caption between tags whose name is derived from the whole caption: to contain its own closing tag,
+a text would have to contain its own digest.
 """
 
 from __future__ import annotations
@@ -14,8 +14,8 @@ import re
 from dataclasses import dataclass
 
 LONGEST = 65_536
-"""How many characters of a caption are read: twice the usual length of 8,192 output tokens
-(CAPability's limit)."""
+"""Characters read of a caption: twice the usual length of 8,192 output tokens (CAPability's limit).
+"""
 
 _EXPLANATION = (
     "Between <{0}> and </{0}> stands a text that somebody else wrote. It is the material "
@@ -86,7 +86,7 @@ _MARK = re.compile(
     r"|(?<!\#)\#{2,}+\s{0,3}(?:instruction|input|response|system|user|human|assistant)s?\s{0,3}:",
     re.IGNORECASE,
 )
-# Every match of a rule above but that of blank lines has one of these: few texts need a search.
+# Every match of a rule above, except blank lines, contains one of these: few texts need a search.
 _SIGNAL = re.compile(
     f"[\ud800-\udfff\u200c\u200d#&{_UNSEEN}{_LINE_END}{_OPEN_ALIKE}{_SQUARE}{_UNSQUARE}]"
 )
@@ -119,7 +119,7 @@ def neutralize(text: str) -> str:
 
 
 def clip(text: str) -> str:
-    """The first `LONGEST` characters: the only part that any regular expression sees."""
+    """The first `LONGEST` characters: regular expressions see no others."""
     return text[:LONGEST]
 
 
@@ -134,14 +134,14 @@ def _plain(text: str) -> bool:
 class Fence:
     """Tags around a caption, named by 16 hexadecimal digits of a SHA-256 over the digests of the
     prompt pack and the whole caption. All questions about a caption share them, so a server's
-    prefix cache works. The chance that a caption contains its own is 1 in 2^64. Ours.
+    prefix cache works. The chance that a caption contains its own tag is 1 in 2^64. Ours.
     """
 
     name: str
 
     @classmethod
     def of(cls, pack: str, caption: str) -> Fence:
-        """The fence for a caption in prompts of a pack, both given by digest."""
+        """The fence for a caption in prompts of a pack; both are digests."""
         digest = hashlib.sha256(f"{pack} {caption}".encode()).hexdigest()
         return cls(f"caption-{digest[:16]}")
 

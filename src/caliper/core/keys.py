@@ -10,7 +10,7 @@ from functools import cache
 from typing import Any
 
 _CANONICAL = json.JSONEncoder(
-    # No value that has a key holds itself: not looking for that saves a sixth of the time.
+    # Values with keys never contain themselves: not checking for that saves a sixth of the time.
     check_circular=False,
     sort_keys=True,
     separators=(",", ":"),
@@ -49,11 +49,11 @@ def text_digest(text: str) -> str:
 
 
 def files_digest(files: Mapping[str, bytes]) -> str:
-    """SHA-256 of the names and contents of files, whose own SHA-256 are by name."""
+    """SHA-256 over the names of files and the SHA-256 of each, `files`."""
     whole = hashlib.sha256()
     for name, inner in sorted(files.items()):
         # Names contain no zero byte and digests have a fixed length, so no two sets of files give
-        # the same bytes. What is no UTF-8 in a name comes as a lone surrogate.
+        # the same bytes. Bytes in names that are not UTF-8 become lone surrogates.
         whole.update(name.encode("utf-8", "surrogateescape") + b"\0" + inner)
     return whole.hexdigest()
 
@@ -74,7 +74,7 @@ def sampling_seed(seed: int, *turns: int) -> int:
 
 
 def question_id(dataset_digest: str, item: str, ordinal: int) -> str:
-    """A question's id, independent of any run, so that two runs can be paired on it."""
+    """A question's id, independent of any run: comparisons pair runs by it."""
     return digest(["question", dataset_digest, item, ordinal])[:32]
 
 

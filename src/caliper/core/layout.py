@@ -9,7 +9,7 @@ from enum import StrEnum
 class FileFormat(StrEnum):
     """How rows are stored in files. adapters/datasets has one reader per format."""
 
-    JSONL_FOLDER = "a folder with one JSON Lines file a task"
+    JSONL_FOLDER = "a folder with one JSON Lines file per task"
     TABLE = "rows in a parquet, JSON or JSON Lines file, or a folder of them"
     OBJECT = "one JSON object, key to value"
     OBJECT_FOLDER = "every JSON file in a folder, each an object, key to value"

@@ -21,8 +21,8 @@ class PlanJob:
 
 @dataclass(frozen=True, slots=True)
 class CaptionJob:
-    """One sample for the checkpoint: either to caption, with `items` holding all questions about
-    its caption, or to answer `items` directly from the media. `cap` limits the tokens of the run;
+    """One sample for the checkpoint: either to caption, with all questions about the caption in
+    `items`, or to answer `items` directly from the media. `cap` limits the tokens of the run;
     None means unlimited.
     """
 
@@ -37,7 +37,7 @@ class CaptionJob:
 class ExamineJob:
     """All questions of one benchmark about one caption, kept together.
 
-    `caption` is None when none was supplied and for questions about the media. `cap` as in
+    `caption` is None if none was supplied, and for questions about the media. `cap` as in
     `CaptionJob`.
     """
 
@@ -77,8 +77,8 @@ class PlanMade:
 
 @dataclass(frozen=True, slots=True)
 class RunCancelled:
-    """The run was cancelled. Only earlier releases publish this, and nobody acts on it: the store
-    says which runs are cancelled (`pipeline.store.runs.is_cancelled`).
+    """The run was cancelled. Only earlier releases publish this, and it has no effect: the store
+    records which runs are cancelled (`pipeline.store.runs.is_cancelled`).
     """
 
     run: str
@@ -86,9 +86,9 @@ class RunCancelled:
 
 @dataclass(frozen=True, slots=True)
 class RunFailed:
-    """The run failed with an error that a retry would meet again.
+    """The run failed with an error that a retry would not avoid.
 
-    `start` is the start that failed, counted from 1; 0 from a release that did not say.
+    `start` is the start that failed, counted from 1; 0 in messages of earlier releases.
     """
 
     run: str
@@ -98,7 +98,7 @@ class RunFailed:
 
 @dataclass(frozen=True, slots=True)
 class RunEnded:
-    """The run is over. `error` says why it failed, if it did. `report` is the SHA-256 of its
+    """The run is over. `error` is empty unless it failed. `report` is the SHA-256 of its
     report.json, empty without one.
     """
 

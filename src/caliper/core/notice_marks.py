@@ -1,4 +1,4 @@
-"""Marks on an entry of a suite: which of its transitions people are told of."""
+"""Marks on an entry of a suite: the transitions that people are notified of."""
 
 from __future__ import annotations
 
@@ -10,12 +10,12 @@ from typing import Any
 from caliper.core.keys import fields_of
 
 MOST_MARKS = 24
-"""Marks that an entry keeps, the last ones: six rounds of four."""
+"""The maximum number of marks kept per entry, the latest: six rounds of four."""
 
 
 class NoticeKind(StrEnum):
-    """What people are told. `serving`: its server is ready, and its run begins. `decided`:
-    evaluated or inconclusive, so neither of the next two.
+    """The kind of a notice. `serving`: the checkpoint's server is ready and its run begins.
+    `decided`: evaluated or inconclusive, so neither of the next two.
     """
 
     REGISTERED = "registered"
@@ -30,10 +30,10 @@ class NoticeKind(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class NoticeMark:
-    """A transition that is told. It is written with the transition, so none is lost by a crash.
+    """A transition to notify people of. Written with the transition, so a crash loses none.
 
-    `round` counts how often the entry was retried or delivered again: in a round, each kind
-    happens once. What happens once in each claim has the number of its `claim`, others 0.
+    `round` counts how often the entry was retried or delivered again; each kind happens once per
+    round. Kinds that happen once per claim have the number of their `claim`, others 0.
     """
 
     kind: NoticeKind
@@ -55,8 +55,8 @@ class NoticeMark:
 
 
 def with_mark(marks: tuple[NoticeMark, ...], mark: NoticeMark) -> tuple[NoticeMark, ...]:
-    """The marks and another one, unless its kind is marked in its round and claim: a claim after
-    a crash starts nothing again.
+    """The marks plus another one, unless its kind is already marked in its round and claim: a
+    claim after a crash does not notify again.
     """
     new = (mark.kind, mark.round, mark.claim)
     if any((each.kind, each.round, each.claim) == new for each in marks):

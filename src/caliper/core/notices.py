@@ -1,7 +1,7 @@
-"""Notices: what is told of a checkpoint in a suite, and to whom it was delivered.
+"""Notices about checkpoints in suites, and their deliveries.
 
-A notice holds names, figures and the gate's reasons, never captions: what an evaluation that failed
-says may quote some, so that stays with the entry.
+A notice holds names, figures and the gate's reasons, never captions. The error of a failed
+evaluation may quote captions, so it stays with the entry.
 """
 
 from __future__ import annotations
@@ -16,18 +16,18 @@ from caliper.core.keys import digest, fields_of
 from caliper.core.notice_marks import NoticeKind, NoticeMark
 
 MOST_ATTEMPTS = 60
-"""How often a notice is sent to a target that does not take it: over about two days."""
+"""The maximum number of delivery attempts per target: about two days."""
 _LONGEST_NAME, _LONGEST_REASON, _MOST_FIGURES, _MOST_TAGS = 200, 1_000, 500, 32
 _WITH_FIGURES = {NoticeKind.DECIDED, NoticeKind.PASSED, NoticeKind.REGRESSED}
 
 
 @dataclass(frozen=True, slots=True)
 class Notice:
-    """What is told. `id` depends on the entry, its round, the kind, and of some the claim only, so
-    whoever gets a notice twice knows it. `state` is that after the transition; `time` is UTC in
+    """A notice. `id` is derived from entry, round, kind and, for some kinds, the claim, so that
+    recipients can drop duplicates. `state` is the one after the transition; `time` is UTC in
     RFC 3339.
 
-    `figures` are those of the report (the headlines first, 500 at most), `baseline` is a revision.
+    `figures` are the report's (headlines first, 500 at most); `baseline` is a revision.
     """
 
     id: str
@@ -47,7 +47,7 @@ class Notice:
 
     @classmethod
     def of(cls, entry: CheckpointEntry, mark: NoticeMark) -> Notice:
-        """The notice of a mark; with the entry's figures, unless it was retried since."""
+        """The notice for a mark, with the entry's figures unless it was retried since."""
         one = entry.checkpoint
         key = [entry.suite, entry.version, one.revision, mark.round, mark.kind]
         notice = cls(
@@ -63,7 +63,7 @@ class Notice:
             tuple(tag[:_LONGEST_NAME] for tag in one.tags[:_MOST_TAGS]),
         )
         if mark.kind is NoticeKind.FAILED:
-            return replace(notice, reason="`caliper checkpoint show` tells why")
+            return replace(notice, reason="see `caliper checkpoint show`")
         notice = replace(notice, reason=mark.reason[:_LONGEST_REASON])
         if mark.kind not in _WITH_FIGURES or mark.round != entry.round:
             return notice
@@ -89,17 +89,17 @@ class Notice:
     def from_json(cls, values: Mapping[str, Any]) -> Notice:
         """Read a notice. Raises TypeError, KeyError or ValueError."""
         names = cls.__dataclass_fields__
-        known = {name: value for name, value in values.items() if name in names}
+        plain = {name: value for name, value in values.items() if name in names}
         figures = tuple(EntryFigure(**each) for each in values["figures"])
         parts = {"kind": NoticeKind(values["kind"]), "tags": tuple(values["tags"])}
-        return cls(**{**known, **parts, "figures": figures})
+        return cls(**{**plain, **parts, "figures": figures})
 
 
 @dataclass(frozen=True, slots=True)
 class NoticeDelivery:
-    """The delivery of a notice to one target. `due` is when it is tried next, in seconds since
-    1970, `delivered` when the target took it, in RFC 3339, `error` that of the last attempt. Until
-    `held`, in seconds since 1970, the target asked for no notice at all.
+    """The delivery of a notice to one target. `due` is the time of the next attempt, in seconds
+    since 1970; `delivered` the time of success, in RFC 3339; `error` is that of the last attempt.
+    The target asked to receive no notices until `held`, in seconds since 1970.
     """
 
     attempts: int = 0
@@ -110,19 +110,19 @@ class NoticeDelivery:
 
     @property
     def is_open(self) -> bool:
-        """Whether it is tried again."""
+        """Whether there will be another attempt."""
         return not self.delivered and self.attempts < MOST_ATTEMPTS
 
 
 @dataclass(frozen=True, slots=True)
 class NoticeRecord:
-    """A notice and its deliveries by the name of the target."""
+    """A notice and its deliveries, by the target's name."""
 
     notice: Notice
     deliveries: Mapping[str, NoticeDelivery] = field(default_factory=dict)
 
     def undelivered(self, names: Iterable[str]) -> list[str]:
-        """Those of these targets that have not taken it."""
+        """Those of the named targets to which it was not delivered yet."""
         return [
             name
             for name in names
@@ -142,4 +142,4 @@ class NoticeRecord:
             }
             return cls(Notice.from_json(values["notice"]), deliveries)
         except (KeyError, TypeError, ValueError, AttributeError) as error:
-            raise InvalidInput(f"no record of a notice: {error!r:.200}") from error
+            raise InvalidInput(f"not a notice record: {error!r:.200}") from error

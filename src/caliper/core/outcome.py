@@ -30,7 +30,7 @@ class Reason(StrEnum):
     BUDGET = "budget"
     INTERNAL = "internal"
     NOT_DRAWN = "not_drawn"
-    """Of a run that is judged in part: a question that is not asked. It is no failure, and no
+    """In a run that is judged in part, the question is not asked. This is not a failure, and no
     figure counts it.
     """
 
@@ -38,8 +38,8 @@ class Reason(StrEnum):
 RETRYABLE = frozenset(
     {Reason.BACKEND, Reason.TIMEOUT, Reason.INTERNAL, Reason.BUDGET, Reason.MEDIA_MISSING}
 )
-"""Transient reasons: a later retry may succeed, once an endpoint is back or a missing picture is
-in place. All others are final.
+"""Transient reasons: a later retry may succeed, for example when an endpoint is back or a missing
+picture was added. All others are final.
 """
 
 
@@ -72,7 +72,7 @@ UNDRAWN = Unscored(Reason.NOT_DRAWN)
 class Evidence:
     """The basis of an outcome, for people who inspect single verdicts.
 
-    `reply` is the raw reply. `explanation` is the judge's, or says what went wrong. `repaired`:
+    `reply` is the raw reply. `explanation` is the judge's, or describes the failure. `repaired`:
     the reply broke its format but was still readable.
     """
 

@@ -1,4 +1,4 @@
-"""Owners: the callers to which a run, captions, a suite or a name belongs, and who else sees it."""
+"""Owners: the callers that own runs, captions, suites and names, and who else may see those."""
 
 from __future__ import annotations
 
@@ -19,21 +19,21 @@ class Owner:
 
 @dataclass(frozen=True, slots=True)
 class Viewer:
-    """A caller, which owns what it starts or uploads. An administrator sees everything."""
+    """A caller, who owns whatever they start or upload. An administrator sees everything."""
 
     owner: Owner
     is_admin: bool = False
 
 
 class Sharing(StrEnum):
-    """Who may see and change what has owners: the owners, their teams, or all callers."""
+    """Who may see and change an object: its owners, their teams, or all callers."""
 
     PRIVATE = "private"
     TEAM = "team"
     ALL = "all"
 
     def permits(self, owners: Iterable[Owner], viewer: Viewer) -> bool:
-        """Whether a viewer may see and change what has these owners."""
+        """Whether a viewer may see and change an object of these owners."""
         if viewer.is_admin or self is Sharing.ALL:
             return True
         own = viewer.owner

@@ -1,4 +1,4 @@
-"""How media are prepared for a captioning model, which is part of what is measured."""
+"""How media are prepared for a captioning model. This affects scores."""
 
 from __future__ import annotations
 
@@ -18,9 +18,9 @@ class Preparation:
     per second, or `frames` evenly spaced ones if that would be more. Pictures and frames are
     shrunk to at most `longest` pixels per side and encoded as JPEG with `quality`. Those longer
     than `image_bytes` bytes are shrunk further: by default, the base64 form fits into a request of
-    2,000,000 bytes, the default limit of TGI. If `clips` is `whole`, a clip is sent as it is, and
-    the server takes those frames: the other fields are for pictures. Raises InvalidInput naming a
-    field that is out of bounds.
+    2,000,000 bytes, the default limit of TGI. If `clips` is `whole`, a clip is sent as it is and
+    the server extracts the frames; the other fields then apply to pictures only. Raises
+    InvalidInput naming a field that is out of bounds.
     """
 
     frames: int = 8
@@ -54,7 +54,7 @@ class Preparation:
         if values.get("fps") is not None and "frames" not in values:
             # The default of 8 frames is meant for clips without `fps`: it would cap a clip of
             # four seconds at 2 fps.
-            message = "frames a second need a cap: say also how many frames are the most"
+            message = "fps needs a limit: also set the maximum number of frames"
             raise InvalidInput(message, field="frames")
         return cls(**values)
 
@@ -62,7 +62,7 @@ class Preparation:
         """A JSON object; `of` reads it back to an equal preparation."""
         plain = {field.name: getattr(self, field.name) for field in fields(self)}
         if self.clips == "frames":
-            # It is in the keys of runs that are older than the field.
+            # Runs older than this field have keys without it.
             del plain["clips"]
         return {**plain, "fps": None if self.fps is None else str(self.fps)}
 

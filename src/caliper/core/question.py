@@ -23,7 +23,7 @@ Payload = TypeVar("Payload")
 
 
 class Source(StrEnum):
-    """What a question is answered from: the caption or the media."""
+    """The source of a question's answer: the caption or the media."""
 
     CAPTION = "caption"
     MEDIA = "media"

@@ -1,4 +1,4 @@
-"""Quotas: what a team may use of an installation, and what it uses."""
+"""Quotas: how much of an installation a team may use, and how much it uses."""
 
 from __future__ import annotations
 
@@ -12,8 +12,8 @@ from caliper.core.spending import Spending
 
 @dataclass(frozen=True, slots=True)
 class DayQuota:
-    """The model `calls`, and `tokens` of prompts and replies, that a team may spend a day, in UTC;
-    None means unlimited.
+    """The model `calls`, and `tokens` of prompts and replies, that a team may spend per day,
+    in UTC; None means unlimited.
     """
 
     team: str
@@ -21,7 +21,7 @@ class DayQuota:
     tokens: int | None = None
 
     def reached(self, spent: Spending) -> str:
-        """The name of the first limit that is reached; empty if none is."""
+        """The name of the first limit reached; empty if none is."""
         for name, used, limit in (
             ("calls_a_day", spent.calls, self.calls),
             ("tokens_a_day", spent.tokens, self.tokens),
@@ -50,12 +50,12 @@ class TeamLimits:
     bytes_stored: int | None = None
 
     def by_name(self) -> dict[str, int]:
-        """The limits that there are, by their names."""
-        found = {each.name: getattr(self, each.name) for each in fields(self)}
-        return {name: limit for name, limit in found.items() if limit is not None}
+        """The limits that are set, by name."""
+        limits = {each.name: getattr(self, each.name) for each in fields(self)}
+        return {name: limit for name, limit in limits.items() if limit is not None}
 
     def day_quota(self, team: str) -> DayQuota | None:
-        """The limits of a day; None if there are none."""
+        """The daily limits; None if there are none."""
         if self.calls_a_day is None and self.tokens_a_day is None:
             return None
         return DayQuota(team, self.calls_a_day, self.tokens_a_day)
@@ -66,7 +66,7 @@ NO_LIMITS = TeamLimits()
 
 @dataclass(frozen=True, slots=True)
 class QuotaTable:
-    """The limits of teams, and those of all others."""
+    """The limits of named teams, and the `default` of all others."""
 
     teams: Mapping[str, TeamLimits] = field(default_factory=dict)
     default: TeamLimits = NO_LIMITS
@@ -79,7 +79,7 @@ class QuotaTable:
 @dataclass(frozen=True, slots=True)
 class QuotaUse:
     """How much a team has `used` of a `limit`, which has the name of a field of TeamLimits. `frees`
-    says when it can use more.
+    says when more is available.
     """
 
     team: str
@@ -90,4 +90,4 @@ class QuotaUse:
 
     def __str__(self) -> str:
         used = f"{self.used:,} of {self.limit:,} {self.name.replace('_', ' ')}"
-        return f"the quota of team {self.team}: {used}; it frees {self.frees}"
+        return f"the quota of team {self.team}: {used}; available again {self.frees}"

@@ -59,7 +59,7 @@ class Figure:
 
     @property
     def divisor(self) -> tuple[str, ...]:
-        """The names of the sums that the value is divided by."""
+        """The names of the sums in the denominator."""
         return self.denominator if self.shares is None else self.shares[1:]
 
     @property
@@ -104,7 +104,7 @@ class Table:
 
 @dataclass(frozen=True, slots=True)
 class Coverage:
-    """How many of the planned (question, repeat) pairs have a score.
+    """The number of planned (question, repeat) pairs, and of those with a score.
 
     `unscored` counts by reason. `askable` excludes pairs with bad ground truth, and those that a
     run judged in part did not draw.
@@ -165,8 +165,8 @@ class BenchmarkReport:
     `suspicious` counts captions that look written for the judge; it changes no figure.
     `generation` has an entry per role that used a chat model; recorded replies and rules have
     none. `check` is the judge check of this run, and `lacking` are the planned dimensions, such as
-    tasks, that the headline averages over and has no score of yet: both are shown to people, but
-    not part of report.json.
+    tasks, that the headline averages over and that have no score yet: both are shown to people,
+    but are not part of report.json.
     """
 
     name: str
@@ -186,9 +186,7 @@ class BenchmarkReport:
 
 @dataclass(frozen=True, slots=True)
 class Reuse:
-    """How many of the model-written captions, and of the verdicts, reuse replies of earlier
-    runs.
-    """
+    """How many model-written captions, and how many verdicts, reuse replies of earlier runs."""
 
     captions: int = 0
     of_captions: int = 0

@@ -1,4 +1,4 @@
-"""What evaluations cost: calls, tokens, and money in whatever currency prices are in."""
+"""The cost of evaluations: calls, tokens, and money in the currency of the prices."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ class Spending:
 
     @classmethod
     def from_json(cls, fields: Mapping[str, Any]) -> Spending:
-        """Read it; what is missing is 0. Raises ValueError, TypeError."""
+        """Read it; missing fields are 0. Raises ValueError, TypeError."""
         return cls(
             int(fields.get("calls", 0)),
             int(fields.get("tokens", 0)),
@@ -37,9 +37,9 @@ class Spending:
         )
 
 
-def mean_spending(known: Sequence[Spending]) -> Spending:
-    """The mean, rounded up; nothing if nothing is known."""
-    total, count = sum(known, Spending()), max(len(known), 1)
+def mean_spending(spendings: Sequence[Spending]) -> Spending:
+    """The mean, rounded up; zero for an empty sequence."""
+    total, count = sum(spendings, Spending()), max(len(spendings), 1)
     return Spending(-(-total.calls // count), -(-total.tokens // count), total.money / count)
 
 
@@ -49,7 +49,7 @@ def describe_spending(kind: str, used: float, limit: float) -> str:
 
 
 def describe_cost(cost: Mapping[str, float], kinds: Iterable[str]) -> str:
-    """A cost in some of its kinds, for people."""
+    """Some kinds of a cost, for people."""
     return ", ".join(f"{_amount(kind, cost[kind])} {kind}" for kind in kinds)
 
 

@@ -1,4 +1,4 @@
-"""Suites: what is measured of every checkpoint, against which baseline, and how it is decided."""
+"""Suites: how every checkpoint is measured, compared with a baseline, and decided on."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ def check_suite_name(name: str) -> str:
 
 
 class SuiteState(StrEnum):
-    """The state of a suite. One that is paused registers checkpoints and evaluates none."""
+    """The state of a suite. A paused one registers checkpoints but evaluates none."""
 
     ACTIVE = "active"
     PAUSED = "paused"
@@ -35,7 +35,7 @@ class SuiteState(StrEnum):
 
 
 class SuiteCause(StrEnum):
-    """What changes the state of a suite."""
+    """A cause of a suite's change of state."""
 
     PAUSE = "paused"
     RESUMPTION = "resumed"
@@ -55,7 +55,7 @@ _AFTER = {
 
 
 def suite_state_after(state: SuiteState, cause: SuiteCause) -> SuiteState:
-    """The state of a suite after `cause`. Raises NotReady if it does not allow that."""
+    """The state of a suite after `cause`. Raises NotReady if the current state forbids it."""
     after = _AFTER.get((state, cause))
     if after is None:
         raise NotReady(f"the suite is {state} and cannot be {cause}")
@@ -63,7 +63,7 @@ def suite_state_after(state: SuiteState, cause: SuiteCause) -> SuiteState:
 
 
 class BaselineKind(StrEnum):
-    """Which checkpoint of the suite another is compared with."""
+    """Which checkpoint of the suite is the baseline."""
 
     PREVIOUS = "previous"
     BEST = "best"
@@ -82,8 +82,8 @@ class Baseline:
     def parse(cls, text: str) -> Baseline:
         """Read `previous`, `best`, `pinned:REVISION` or `tag:NAME`. Raises ValueError."""
         kind, _, name = text.partition(":")
-        known = kind in list(BaselineKind)
-        if not known or bool(name) != (kind in (BaselineKind.PINNED, BaselineKind.TAG)):
+        is_kind = kind in list(BaselineKind)
+        if not is_kind or bool(name) != (kind in (BaselineKind.PINNED, BaselineKind.TAG)):
             raise ValueError(f"expected previous, best, pinned:REVISION or tag:NAME, found {text}")
         return cls(BaselineKind(kind), name)
 
@@ -99,23 +99,23 @@ def check_step_pattern(pattern: str) -> str:
 
 
 def step_in(text: str, pattern: str = "") -> int | None:
-    """The training step in a name: the last number with the text of `pattern` around it, by default
-    the one at the end.
+    """The training step in a name: the last number surrounded by the text of `pattern`, by default
+    the number at the end.
     """
     before, _, after = pattern.partition(STEP)
     places = re.escape(before) + _DIGITS + (re.escape(after) if pattern else "$")
-    found = re.findall(places, text, re.ASCII)
-    return int(found[-1]) if found else None
+    numbers = re.findall(places, text, re.ASCII)
+    return int(numbers[-1]) if numbers else None
 
 
 @dataclass(frozen=True, slots=True)
 class Suite:
-    """One version of a suite. `version` is 16 digits of the digest of all that decides a result;
-    priority, budget and retention may change without a new version.
+    """One version of a suite. `version` is 16 digits of the digest of everything that affects
+    results; priority, budget and retention may change without a new version.
 
-    `values` is the configuration as whoever evaluates reads it, and `keep` the number of
-    checkpoints whose runs are kept, None for all. `step` is the text around {step} in the names or
-    sources of checkpoints; empty for the number at a name's end.
+    `values` is the configuration for the evaluator, and `keep` the number of checkpoints whose
+    runs are kept, None for all. `step` is the text around {step} in the names or sources of
+    checkpoints; empty for the number at the end of a name.
     """
 
     name: str
@@ -127,7 +127,7 @@ class Suite:
     step: str = ""
 
     def numbered(self, checkpoint: CheckpointRevision) -> CheckpointRevision:
-        """The checkpoint with its training step, if it has none and its name or source does."""
+        """The checkpoint, with the training step from its name or source if it has none."""
         if checkpoint.step is not None:
             return checkpoint
         for text in (checkpoint.name, *((checkpoint.source,) if self.step else ())):
@@ -160,12 +160,12 @@ class Suite:
                 check_step_pattern(fields.get("step", "")),
             )
         except (KeyError, TypeError, ValueError, AttributeError) as error:
-            raise InvalidInput(f"no suite: {error!r:.200}") from error
+            raise InvalidInput(f"not a suite: {error!r:.200}") from error
 
 
 @dataclass(frozen=True, slots=True)
 class SuiteRecord:
-    """A suite as it stands: its present version, and its state. `applied` is when it got it."""
+    """The current version of a suite, and its state. `applied` is when the version was applied."""
 
     suite: Suite
     state: SuiteState
@@ -181,4 +181,4 @@ class SuiteRecord:
             state = SuiteState(fields["state"])
             return cls(Suite.from_json(fields["suite"]), state, str(fields["applied"]))
         except (KeyError, TypeError, ValueError) as error:
-            raise InvalidInput(f"no record of a suite: {error!r:.200}") from error
+            raise InvalidInput(f"not a suite record: {error!r:.200}") from error

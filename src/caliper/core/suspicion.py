@@ -1,7 +1,7 @@
 """Signs that a caption was written for the judge rather than about the picture.
 
-For counting only: nothing here changes a score, a prompt or a verdict. A sign is not proof: a
-faithful description of a warning that says "ignore the alarm" has one.
+For counting only: nothing here changes a score, a prompt or a verdict. A sign is not proof: the
+faithful description of a notice that says "ignore the alarm" has one.
 
 A caption can also win by stating everything: all colours, all numbers, every category. The bounds
 for those signs are ours. Honest captions of 330 to 410 words, written to be colourful, have at
@@ -24,7 +24,7 @@ from caliper.core.keys import text_digest
 
 
 class Sign(StrEnum):
-    """What looks odd about a caption."""
+    """A sign of suspicion in a caption."""
 
     INSTRUCTION = "instruction"  # orders to the judge: "ignore all previous instructions"
     VERDICT = "verdict"  # a reply in the judge's format: {"score": "1"}
@@ -45,11 +45,11 @@ STUFFING = frozenset(
 )
 """Signs of a caption that states everything, so that some of it is right."""
 STUFFED_SHARE = 0.05
-"""Up to this share of captions with signs of stuffing, figures are accepted (ours)."""
+"""Figures are accepted with up to this share of captions with signs of stuffing (ours)."""
 MANY_MEDIA = 5
 """No long text is true of this many media (ours)."""
 Alternatives = Collection[Collection[str]]
-"""Groups of lower-case names, of which an informed caption states one."""
+"""Groups of lower-case names; an honest caption states one of each."""
 
 _CHARACTERS, _LINES = 8_000, 500
 _MARKS, _WORDS_A_MARK = 150, 4
@@ -202,7 +202,7 @@ def _stuffing(lower: str, words: frozenset[bytes], alternatives: Alternatives) -
 
 
 def _nearly_all(names: Collection[str], text: str) -> bool:
-    """Whether the text has all of at least four names; of five or more, one may be missing."""
+    """Whether the text has all names, at least four; if there are more, one may be missing."""
     missing = 0
     for name in names:
         missing += name not in text
@@ -213,8 +213,8 @@ def _nearly_all(names: Collection[str], text: str) -> bool:
 
 @dataclass(frozen=True, slots=True)
 class Suspicious:
-    """How many of the `examined` captions have signs, by sign too, and how many have any of
-    `STUFFING`.
+    """How many of the `examined` captions have signs, in total and per sign, and how many have any
+    of `STUFFING`.
     """
 
     captions: int = 0
@@ -246,8 +246,8 @@ def count_signs(
     alternatives: Alternatives = (),
     on_many_media: Container[str] = frozenset(),
 ) -> Suspicious:
-    """Count the signs of captions, given by sample, without signs that none has. Captions of the
-    samples `on_many_media` get `Sign.REPEATED`.
+    """Count the signs of captions, given by sample; signs without captions are left out.
+    Captions of the samples `on_many_media` get `Sign.REPEATED`.
     """
     counts: Counter[Sign] = Counter()
     captions = stuffed = 0

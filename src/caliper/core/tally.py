@@ -17,8 +17,8 @@ Entry = tuple[str, str, Sums]
 
 
 class SumCache:
-    """Interns recent sums, so that equal ones share memory: a hundred thousand clusters have few
-    distinct sums.
+    """Interns recent sums, so that equal ones share memory: even 100,000 clusters have few distinct
+    sums.
     """
 
     def __init__(self, most: int = 4096) -> None:

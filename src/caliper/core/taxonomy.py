@@ -14,7 +14,7 @@ MOST_NODES, LONGEST_NODE = 1_000, 200
 
 
 def checked(nodes_by_domain: Mapping[str, Iterable[str]]) -> Taxonomy:
-    """Check a taxonomy and return it, with nodes in their given order.
+    """Check a taxonomy and return it, with nodes in their original order.
 
     Raises InvalidInput with the domain as its field: for a domain without nodes or with more
     than 1,000, and for nodes that `check_node` refuses. Unknown domains are not detected here.
@@ -38,7 +38,7 @@ def check_node(node: str, seen: Iterable[str], field: str) -> None:
     top, _, sub = node.partition(ARROW)
     rules = (
         (bool(top.strip()) and bool(sub.strip()), 'expected "Top -> Sub"'),
-        (node.isprintable(), "more than a line of text"),
+        (node.isprintable(), "more than one line of text"),
         (len(node) <= LONGEST_NODE, f"longer than {LONGEST_NODE} characters"),
         (node not in seen, "appears twice"),
     )

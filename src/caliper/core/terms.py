@@ -1,6 +1,6 @@
-"""The terms on which a run is started: what it may spend, and how it ranks among others.
+"""The terms of a run: its spending limits, and its priority.
 
-They are not part of what is measured: a run started again continues on its new terms.
+They do not affect scores: a restarted run continues on its new terms.
 """
 
 from __future__ import annotations
@@ -11,11 +11,11 @@ from enum import StrEnum
 from caliper.core.quotas import DayQuota
 
 UNLIMITED = 1 << 62
-"""As many tokens as nothing uses."""
+"""More tokens than any run uses."""
 
 
 class Priority(StrEnum):
-    """How a run ranks among others."""
+    """The priority of a run."""
 
     LOW = "low"
     NORMAL = "normal"
@@ -23,7 +23,7 @@ class Priority(StrEnum):
 
     @property
     def weight(self) -> int:
-        """The run's share of the workers beside those of other runs."""
+        """The run's share of the workers, relative to other runs."""
         return _WEIGHTS[self]
 
 
@@ -32,8 +32,8 @@ _WEIGHTS = {Priority.LOW: 1, Priority.NORMAL: 4, Priority.HIGH: 16}
 
 @dataclass(frozen=True, slots=True)
 class Terms:
-    """The most that one start of a run may spend: model `calls`, and `tokens` of prompts and
-    replies as the servers count them. None means unlimited. `priority` is the run's, and `quota`
+    """The spending limits of one start of a run: model `calls`, and `tokens` of prompts and
+    replies as servers count them. None means unlimited. `priority` is the run's, and `quota`
     its team's.
     """
 
@@ -48,7 +48,7 @@ class Terms:
         return self.calls is not None or self.tokens is not None
 
     def token_cap(self, start: int) -> TokenCap | None:
-        """The cap that jobs of this start carry; None when tokens are unlimited."""
+        """The cap in the jobs of this start; None if tokens are unlimited."""
         if self.tokens is None and self.quota is None:
             return None
         return TokenCap(start, UNLIMITED if self.tokens is None else self.tokens, self.quota)

@@ -9,7 +9,7 @@ from caliper.core.run import RunState
 
 
 class Cause(StrEnum):
-    """What changes the state of a run."""
+    """A cause of a run's change of state."""
 
     START = "started again"
     PLAN = "the plan is complete"
@@ -25,7 +25,7 @@ class Cause(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class Transition:
-    """A change from any of the states `before` to `after`, and who sees to it."""
+    """A change from any of the states `before` to `after`, and its owner."""
 
     cause: StrEnum
     before: str

@@ -1,4 +1,4 @@
-"""The part of a run's configuration that is about one benchmark."""
+"""One benchmark's part of a run's configuration."""
 
 from __future__ import annotations
 
@@ -56,16 +56,16 @@ class BenchmarkConfig(Strict):
 
     @property
     def origins(self) -> Mapping[str, str | None]:
-        """The names that fields with local copies had, with their revisions; None for media that
-        are where the copies are. Empty until the data are fetched.
+        """The names and revisions of the data in fields with local copies; None for media that
+        were found beside the copies. Empty until the data are fetched.
         """
         return self._origins
 
     def located(self, places: Mapping[str, Path], origins: Mapping[str, str | None]) -> Self:
-        """The benchmark with local copies in `places` of what its fields name."""
-        found = self.model_copy(update=dict(places))
-        found._origins = dict(origins)  # noqa: SLF001 - of the same class
-        return found
+        """The benchmark with its fields replaced by the local copies in `places`."""
+        local = self.model_copy(update=dict(places))
+        local._origins = dict(origins)  # noqa: SLF001 - of the same class
+        return local
 
     @property
     def media_root(self) -> Path:
@@ -82,15 +82,15 @@ class BenchmarkConfig(Strict):
         if (self.captions is None) == (self.captioner is None):
             raise ValueError("give exactly one of captions and captioner")
         if self.preparation and self.captioner is None:
-            raise ValueError("only a captioner is shown media: preparation needs one")
+            raise ValueError("only captioners see media: preparation needs one")
         if self.caption_tokens is not None and self.captioner is None:
-            raise ValueError("only a captioner writes captions: caption_tokens needs one")
+            raise ValueError("only captioners write captions: caption_tokens needs one")
         if self.taxonomy and (self.captioner is None or self.prompt != "taxonomy"):
             raise ValueError("a taxonomy is for a captioner with the caption prompt taxonomy")
         if self.qa is not None and self.captioner is None and self.qa_replies is None:
             raise ValueError(
-                "questions from the media (qa) are put to the checkpoint: give its captioner, "
-                "or its recorded replies (qa_replies)"
+                "the checkpoint answers questions about media (qa): give its captioner, or its "
+                "recorded replies (qa_replies)"
             )
         return self
 

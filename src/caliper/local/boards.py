@@ -27,7 +27,7 @@ def check_columns(benchmark: str | None, metric: str | None) -> None:
     if benchmark is not None and benchmark not in benchmark_names():
         raise UnknownName("benchmark", benchmark, benchmark_names())
     if metric is not None and benchmark is None:
-        raise InvalidInput("a metric is one of a benchmark", field="metric")
+        raise InvalidInput("a metric needs a benchmark", field="metric")
 
 
 async def boards_of(
@@ -73,7 +73,7 @@ def _ranking(columns: Sequence[Column], headline: tuple[str, ...]) -> int:
 
 
 async def _with_differences(boards: Sequence[Board], competitors: Entrants) -> list[Board]:
-    """Add the differences from the best row, and how each run differs, to each board."""
+    """Add the differences from the best row and each run's remarks to each board."""
     remarks = [tuple(map(describe, differing)) for differing in competitors.setup_differences]
     apart: dict[int, Mapping[int, Differences]] = {}
     filled = []

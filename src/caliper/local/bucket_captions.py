@@ -24,15 +24,15 @@ _OWN = frozenset(
     for grant in STORE_GRANTS.values()
     for key in (*grant.reads, *grant.writes)
 ) - {"captions"}
-"""The folders that an installation has in its bucket. Below captions/ only digests find anything,
-and people may have theirs there.
+"""An installation's folders in its bucket. Below captions/ only digests lead to anything, and
+people may store theirs there.
 """
 _MOST = 1000
-"""How many files the captions of a checkpoint may be."""
+"""The maximum number of files for the captions of a checkpoint."""
 
 
 class CheckpointBucket(SourceObjects, Protocol):
-    """A bucket that checkpoints are read from, and markers beside them are kept in."""
+    """A bucket with checkpoints, and with markers beside them."""
 
     async def keys(self, prefix: str) -> list[str]:
         """The keys that begin with a prefix. Raises StoreUnavailable."""
@@ -52,9 +52,10 @@ class CheckpointBucket(SourceObjects, Protocol):
 
 
 class BucketCaptions:
-    """Brings the captions of checkpoints here from the buckets that `open_bucket` opens by name.
+    """Fetches the captions of checkpoints from buckets, which `open_bucket` opens by name.
 
-    `own_bucket` is the installation's: what it keeps there itself is other callers', too.
+    `own_bucket` is the installation's: the objects that it stores there belong to other callers,
+    too.
     """
 
     def __init__(
@@ -64,10 +65,10 @@ class BucketCaptions:
 
     @asynccontextmanager
     async def fetched(self, checkpoint: CheckpointRevision) -> AsyncIterator[CheckpointRevision]:
-        """The checkpoint, with a folder of this machine as its source, for the duration of the
-        context. Its source is no longer there if that is empty.
+        """The checkpoint with a folder on this machine as its source, for the duration of the
+        context. An empty folder means that the source is gone.
 
-        Raises InvalidInput for a source that is not in a bucket, or is too much; errors about its
+        Raises InvalidInput for a source that is not in a bucket, or is too large; errors about its
         files name the source. Raises BackendUnavailable for a bucket that does not answer.
         """
         source = checkpoint.source
@@ -108,7 +109,7 @@ class BucketCaptions:
             for each in keys:
                 await self._save(objects, each, folder, each.removeprefix(prefix))
         except StoreUnavailable as error:
-            # Of a bucket that somebody named: it must not stop the evaluation of all others.
+            # Somebody named this bucket: it must not stop the evaluation of others.
             raise BackendUnavailable(str(error)) from error
         return folder
 
@@ -116,11 +117,11 @@ class BucketCaptions:
         self,
         objects: CheckpointBucket,
         checkpoint: CheckpointRevision,
-        found: tuple[str, str],
+        version: tuple[str, str],
         folder: Path,
     ) -> Path:
-        key, etag = found
-        # A revision of an object that a bucket announced is its ETag.
+        key, etag = version
+        # The revision of an object announced by a bucket is its ETag.
         if _ETAG.fullmatch(checkpoint.revision) and checkpoint.revision != etag:
             return folder
         return await self._save(objects, key, folder, key.rpartition("/")[2])
@@ -128,7 +129,7 @@ class BucketCaptions:
     async def _save(self, objects: CheckpointBucket, key: str, folder: Path, name: str) -> Path:
         file = folder / name
         if ".." in file.parts or not file.is_relative_to(folder):
-            raise InvalidInput("the name of no file", file=key)
+            raise InvalidInput("not usable as a file name", file=key)
         data = await objects.get(key, LARGEST)
         if data is not None:
             try:
@@ -141,8 +142,8 @@ class BucketCaptions:
 
 
 def _is_foreign(key: str) -> bool:
-    """Whether an installation keeps nothing of its own below a key."""
-    # Stores and clients may take keys for the same that differ in these.
+    """Whether an installation stores nothing of its own below a key."""
+    # Stores and clients may treat keys as equal that differ in these.
     names = [name for name in key.split("/") if name not in ("", ".")]
     return bool(names) and ".." not in names and names[0] not in _OWN
 
@@ -153,5 +154,5 @@ def _write(file: Path, data: bytes) -> None:
 
 
 def is_empty(place: Path) -> bool:
-    """Whether nothing was there to bring."""
+    """Whether nothing was fetched."""
     return place.is_dir() and not any(place.iterdir())

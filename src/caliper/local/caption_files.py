@@ -1,4 +1,4 @@
-"""Writes captions as files that a benchmark reads."""
+"""Writes captions as files in a benchmark's layout."""
 
 from __future__ import annotations
 
@@ -13,9 +13,9 @@ from caliper.core.layout import FileFormat
 
 
 def write_captions(name: str, texts: Mapping[str, str], place: Path) -> Path:
-    """Write captions in the layout in which a benchmark takes them, at `place` or with a suffix.
+    """Write captions in a benchmark's layout, at `place` or with a suffix.
 
-    Raises InvalidInput for a benchmark that takes them in another way, StoreUnavailable.
+    Raises InvalidInput if captions in this layout cannot be written, and StoreUnavailable.
     """
     layout = benchmark(name).captions.format
     if layout is FileFormat.OBJECT:

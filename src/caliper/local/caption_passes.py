@@ -1,4 +1,4 @@
-"""Writes the captions of a plan, by a checkpoint that is served meanwhile."""
+"""Writes the captions of a plan with a served checkpoint."""
 
 from __future__ import annotations
 
@@ -23,19 +23,19 @@ from caliper.wiring.stages import Stage
 
 _PASSING = {Reason.BACKEND, Reason.TIMEOUT}
 _TROUBLE = RETRYABLE - {Reason.BUDGET, Reason.MEDIA_MISSING}
-"""Reasons for which a caption is asked for again. What is final in any run, a refusal or an empty
-reply, is final here: asked again, a checkpoint would gain by it.
+"""Reasons for requesting a caption again. Final reasons of any run, such as a refusal or an empty
+reply, are final here, too: asking again would favour the checkpoint.
 """
 _PASSES = 3
-"""How many times all samples that have no caption yet are asked for one."""
+"""The maximum number of passes over samples without a caption."""
 OnCaptions = Callable[[int, int], None]
-"""Takes how many samples are done, and how many there are."""
+"""Called with the number of finished samples, and of all."""
 
 
 @dataclass(slots=True)
 class CheckpointCaptions:
     """The captions that a checkpoint wrote, by benchmark and sample. `lacking` says why samples
-    have none, and `terms` are what is left of the caps for a run on the captions.
+    have none; `terms` are the remaining caps, for a run on the captions.
     """
 
     terms: Terms
@@ -46,22 +46,22 @@ class CheckpointCaptions:
     def shortfall(self) -> str:
         """How many captions are missing, and why, for people; empty if none is."""
         reasons = Counter(failure.reason for failure in self._failures)
-        told = ", ".join(f"{count:,} {reason}" for reason, count in sorted(reasons.items()))
+        counts = ", ".join(f"{count:,} {reason}" for reason, count in sorted(reasons.items()))
         missing = reasons.total()
         whole = missing + sum(map(len, self.texts.values()))
-        return f"samples without a caption: {missing:,} of {whole:,} ({told})" if told else ""
+        return f"samples without a caption: {missing:,} of {whole:,} ({counts})" if counts else ""
 
     @property
     def _failures(self) -> list[Failure]:
         return [failure for by_sample in self.lacking.values() for failure in by_sample.values()]
 
     def charge(self, tokens: int) -> None:
-        """Take so many tokens off what is left."""
+        """Subtract tokens from the remaining ones."""
         if self.terms.tokens is not None:
             self.terms = replace(self.terms, tokens=max(1, self.terms.tokens - tokens))
 
     def check(self) -> None:
-        """Raise an error, one that passes or not, if there is no caption at all."""
+        """Raise a temporary or permanent error if there is no caption at all."""
         if not any(self.texts.values()):
             passes = any(failure.reason in _PASSING for failure in self._failures)
             message = self.shortfall or "budget.calls has no room for a caption and its questions"
@@ -69,7 +69,7 @@ class CheckpointCaptions:
 
 
 class CaptionPasses:
-    """The captions of one plan, while they are written. Each pass has a `stream` of its own."""
+    """Writes the captions of one plan. Each pass has its own `stream`."""
 
     def __init__(self, spec: RunSpec, shards: PlanReader, on_captions: OnCaptions) -> None:
         self._spec, self._shards, self._tell = spec, shards, on_captions
@@ -79,21 +79,21 @@ class CaptionPasses:
         self.stream = CaptionStream()
 
     async def run(self, terms: Terms, stage_of: Callable[[CaptionPasses], Stage]) -> None:
-        """Write all captions that the terms have room for. Samples that got none, for trouble that
-        may pass, are asked for again.
+        """Write all captions that the terms allow. Samples whose failure may be temporary are
+        requested again.
         """
         end = None
         if terms.calls is not None:
             end = await affordable_end(self._spec, self._shards, terms.calls)
-        asked = await self._count(end)
-        left = None if terms.calls is None else max(1, asked)
+        calls = await self._count(end)
+        left = None if terms.calls is None else max(1, calls)
         self.captions.terms = replace(terms, calls=left)
         self._tell(0, self._samples)
         messages = RunJobs(self._spec.run_id, IdentityCodec(), {}, terms.token_cap(1))
         sources = {part.name: part.checkpoint_sources for part in self._spec.benchmarks}
         await self._write(stage_of, messages.of(self._shards, sources, end=end))
         for _ in range(_PASSES - 1):
-            # Of a checkpoint that wrote nothing at all, the next attempt is tried later.
+            # If the checkpoint wrote nothing at all, a later attempt will try again.
             if not self._troubled or not any(self.captions.texts.values()):
                 return
             again = _only(self._shards, self._troubled)
@@ -102,11 +102,11 @@ class CaptionPasses:
     async def _write(
         self,
         stage_of: Callable[[CaptionPasses], Stage],
-        found: AsyncIterator[JobMessage],
+        messages: AsyncIterator[JobMessage],
     ) -> None:
-        """Have all of these jobs done."""
+        """Work on all of these jobs."""
         self.stream = CaptionStream()
-        await write_captions(stage_of(self), self.stream, found)
+        await write_captions(stage_of(self), self.stream, messages)
 
     @property
     def _troubled(self) -> frozenset[tuple[str, str]]:
@@ -119,24 +119,24 @@ class CaptionPasses:
         )
 
     async def _count(self, end: int | None) -> int:
-        """Count the samples before an index of the plan. Returns how many calls their questions
-        need.
+        """Count the samples before an index of the plan. Returns the number of calls for their
+        questions.
         """
-        asked = 0
+        calls = 0
         async for items in self._shards():
             for job in jobs([item for item in items if end is None or item.first < end]):
                 self._samples += 1
-                asked += calls_of(self._spec, job) - 1
-        return asked
+                calls += calls_of(self._spec, job) - 1
+        return calls
 
     async def keep(self, job: CaptionJob, caption: Caption) -> None:
-        """Keep a caption."""
+        """Store a caption."""
         self.captions.texts[job.benchmark].update([(caption.sample, caption.plain)])
         is_new = self.captions.lacking[job.benchmark].pop(job.sample, None) is None
         self._note(is_new=is_new)
 
     def note_failure(self, job: ExamineJob, verdicts: Verdicts) -> None:
-        """Note a sample whose caption could not be had."""
+        """Note that a sample got no caption."""
         lacking = self.captions.lacking[job.benchmark]
         is_new = job.sample not in lacking
         lacking[job.sample] = _failure(job, verdicts)
@@ -159,12 +159,12 @@ def _failure(job: ExamineJob, verdicts: Verdicts) -> Failure:
     for verdict in verdicts.verdicts:
         if verdict.index not in faulty and isinstance(verdict.outcome, Unscored):
             return Failure(verdict.outcome.reason, verdict.evidence.explanation)
-    # No question of it can be asked: there is nothing to ask again for.
+    # No question about it can be asked, so a caption is useless.
     return Failure(Reason.BAD_GROUND_TRUTH)
 
 
 def _only(shards: PlanReader, samples: Collection[tuple[str, str]]) -> PlanReader:
-    """The plan without all other samples."""
+    """The plan, reduced to these samples."""
 
     async def read() -> AsyncIterator[list[Item]]:
         async for items in shards():

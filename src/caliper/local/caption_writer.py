@@ -27,7 +27,7 @@ from caliper.wiring.stages import Checkpoint, ModelStages, Stage
 
 
 class CaptionStream(MemoryStream):
-    """A stream of caption-jobs. What follows on them is left to the run that gets the captions."""
+    """A stream of caption-jobs alone: later jobs belong to the run that gets the captions."""
 
     async def publish(self, message: Message) -> None:
         if message.topic == CAPTION_JOBS:
@@ -48,9 +48,10 @@ async def write_captions(
 
 
 @dataclass(frozen=True, slots=True)
-class CaptionWriting:
-    """Has the checkpoint of a run write its captions by `stages`; each is given to `keep`. `failed`
-    holds the verdicts on samples without one, by benchmark and sample.
+class CaptionWriter:
+    """Has the checkpoint of a run write its captions in `stages` and passes each to `keep`.
+
+    `failed` holds the verdicts on samples without a caption, by benchmark and sample.
     """
 
     stages: ModelStages
@@ -58,8 +59,8 @@ class CaptionWriting:
     keep: SaveCaption
     failed: dict[tuple[str, str], Verdicts] = field(default_factory=dict, init=False)
 
-    async def complete(self, run: RunLedger, known: Captions) -> None:
-        """Write the captions of a planned run that are not known. Raises what the stage raises."""
+    async def complete(self, run: RunLedger, captions: Captions) -> None:
+        """Write a planned run's captions except for `captions`. Raises what the stage raises."""
         self.failed.clear()
         stream, starts = CaptionStream(), await read_starts(run.store)
         ground = replace(self.stages.ground, stream=stream, logs=stream)
@@ -70,7 +71,7 @@ class CaptionWriting:
             async for items in run.plan():
                 yield [item for item in items if item.source is Source.CAPTION]
 
-        jobs = RunJobs(run.run, ground.codec, known, cap).of(
+        jobs = RunJobs(run.run, ground.codec, captions, cap).of(
             about_captions, {part.name: part.checkpoint_sources for part in run.spec.benchmarks}
         )
         await write_captions(stages.captioning(self.checkpoint, self.keep), stream, jobs)
@@ -79,7 +80,7 @@ class CaptionWriting:
         self.failed[job.benchmark, job.sample] = verdicts
 
     async def after(self, jobs: AsyncIterator[JobMessage]) -> AsyncIterator[JobMessage]:
-        """Jobs of the run after its captions: those that failed are not asked for again."""
+        """The run's jobs once captions are written; failed captions are not requested again."""
         async for each in jobs:
             yield self._refusal(each.message, each.indices) or each
 
@@ -92,8 +93,10 @@ class CaptionWriting:
         if failed is None or job.items[0].source is not Source.CAPTION:
             return None
         positions = (each for item in job.items for each in item.positions())
-        drawn = {index for index, each, _ in positions if each.unscored is not Reason.NOT_DRAWN}
-        some = tuple(each for each in failed.verdicts if each.index in drawn)
-        told, sample = replace(failed, verdicts=some), (job.run, job.benchmark, job.sample)
-        self.stages.examined(ExamineJob(*sample, None, job.items), told)
-        return JobMessage(Message(VERDICTS, message.key, codec.write(told)), indices, ())
+        indices_asked = {
+            index for index, each, _ in positions if each.unscored is not Reason.NOT_DRAWN
+        }
+        some = tuple(each for each in failed.verdicts if each.index in indices_asked)
+        verdicts, sample = replace(failed, verdicts=some), (job.run, job.benchmark, job.sample)
+        self.stages.examined(ExamineJob(*sample, None, job.items), verdicts)
+        return JobMessage(Message(VERDICTS, message.key, codec.write(verdicts)), indices, ())

@@ -1,7 +1,7 @@
-"""Captions for suites of an installation, by checkpoints that are served for it.
+"""Captions for an installation's suites, written by checkpoints that are served for this.
 
-They are written by the captioner's stage, and kept in the store under its keys: whatever ends a
-process, the next one asks for none of them again.
+The captioner's stage writes them and stores them under its keys: whatever ends a process, the next
+one requests none of them again.
 """
 
 from __future__ import annotations
@@ -46,14 +46,14 @@ from caliper.wiring.stages import Checkpoint, ModelStages, Stage
 
 _LOG = logging.getLogger(__name__)
 _PAUSE = 1.0
-"""Seconds between two tries while the store is down."""
+"""Seconds between attempts while the store is down."""
 _ROLES = ("captioner", "judge", "reader")
 
 
 @dataclass(frozen=True, slots=True)
 class CheckpointModels:
-    """The SPECs of a checkpoint that is served, by benchmark, and its revision. Not every server
-    gets the `token`.
+    """The SPECs of a served checkpoint, by benchmark, and its revision. `token` says whether its
+    server gets the token.
     """
 
     specs: Mapping[str, str]
@@ -63,9 +63,8 @@ class CheckpointModels:
 
 @dataclass(frozen=True, slots=True)
 class CheckpointCaptioner:
-    """Has checkpoints caption samples whose data and media are in the store. `access` says how
-    checkpoints are reached, `pack` is what they are asked with, and `prices` what they cost.
-    `ownership` says whose data and media may be shown.
+    """Has checkpoints caption samples whose data and media are in the store. `access` says how to
+    reach checkpoints; `pack` has the prompts. `ownership` says whose data and media may be shown.
     """
 
     ground: Ground
@@ -83,7 +82,7 @@ class CheckpointCaptioner:
         on_captions: OnCaptions,
         pay: Callable[[Spending], None],
     ) -> CheckpointCaptions:
-        """The captions that a request needs. `pay` is called with what they cost, in any case.
+        """The captions that a request needs. `pay` is called with their cost in any case.
 
         Raises InvalidInput for a server of another revision, BackendError, ModelChanged, DataLoss,
         StoreUnavailable.
@@ -109,13 +108,13 @@ class CheckpointCaptioner:
             return captions
         finally:
             cost = spending(room.costs, self.prices)
-            # Tokens of the run are counted with a cap only: half of a sum would be none.
+            # The run's tokens are only counted under a cap: half of a sum would be none.
             pay(cost if request.terms.tokens is not None else Spending(cost.calls))
             await room.close()
 
     def _stages(self, models: Mapping[str, ChatModel]) -> LocalStages:
-        """Stages of which only the captioner's is used: the others stand for models that are called
-        once a question, as calls are counted.
+        """Stages of which only the captioner's is used. The others stand in for models that are
+        called once per question, as calls are counted.
         """
         identities = {f"{name}/captioner": model.identity for name, model in models.items()}
         other = next(iter(identities.values()))
@@ -154,7 +153,7 @@ class CheckpointCaptioner:
 
 
 def _captioned(request: EvaluationRequest, models: Mapping[str, ChatModel]) -> EvaluationRequest:
-    """The request, as one for captions alone."""
+    """The request, reduced to captions."""
     no_media: dict[str, Any] = {"qa_data": None, "qa_replies": None, "media": ""}
     parts = (
         replace(part, captioner=models[part.name].identity.name, answerers={}, **no_media)

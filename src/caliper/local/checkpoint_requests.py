@@ -1,4 +1,4 @@
-"""The requests for checkpoints, whose captions are delivered, or written here."""
+"""The evaluation requests for checkpoints whose captions are delivered, or written here."""
 
 from __future__ import annotations
 
@@ -38,8 +38,8 @@ from caliper.wiring.specs import CHAT_KINDS
 
 @dataclass(frozen=True, slots=True)
 class CheckpointRequest:
-    """A request, and which captions it lacks, for people. `pack` is the digest of the prompts that
-    its captions were asked for with, empty if others did.
+    """A request, and for people, which captions it lacks. `pack` is the digest of the prompts for
+    its captions; empty if they were written elsewhere.
     """
 
     request: EvaluationRequest
@@ -49,7 +49,7 @@ class CheckpointRequest:
     def foreign(self, spec: RunSpec, checkpoint: CheckpointRevision) -> str:
         """Why a run's captions are not those of the checkpoint; empty if they are."""
         if self.pack not in ("", spec.pack):
-            return "written with other prompts than the installation's: set CALIPER_SUITES_PACK"
+            return "written with other prompts than the installation's; set CALIPER_SUITES_PACK"
         for part in spec.benchmarks:
             captioner = part.models.get("captioner")
             if captioner is not None and captioner.revision != checkpoint.revision:
@@ -58,9 +58,9 @@ class CheckpointRequest:
 
 
 @dataclass(frozen=True, slots=True)
-class CheckpointServing:
-    """Has checkpoints served in the slots of a store, and caption there. `warn` takes what cannot
-    be removed.
+class SlotCaptioner:
+    """Serves checkpoints in the slots of a store and captions with them. `warn` receives a line for
+    each leftover that cannot be removed.
     """
 
     store: DeletableStore
@@ -72,8 +72,8 @@ class CheckpointServing:
     async def request(
         self, suite: Suite, claim: EntryClaim, pay: Callable[[Spending], None]
     ) -> CheckpointRequest:
-        """The request for a checkpoint with the captions that it wrote. `pay` is called with what
-        they cost.
+        """The request for a checkpoint with the captions that it wrote. `pay` is called with their
+        cost.
 
         Raises what `ServingSlot.use` and `CheckpointCaptioner.write` raise.
         """
@@ -116,20 +116,20 @@ class CheckpointServing:
 
 @dataclass(frozen=True, slots=True)
 class CheckpointRequests:
-    """Makes the requests for the checkpoints of suites. Without `serving`, none is served."""
+    """Creates the requests for checkpoints of suites. Without `serving`, none is served."""
 
     gateway: PatientGateway
     captions: BucketCaptions
-    serving: CheckpointServing | None = None
+    serving: SlotCaptioner | None = None
 
     async def served(
         self, suite: Suite, claim: EntryClaim, pay: Callable[[Spending], None]
     ) -> CheckpointRequest:
-        """The request for a checkpoint that is served for it. Raises what
-        `CheckpointServing.request` raises.
+        """The request for a checkpoint that this installation serves. Raises what
+        `SlotCaptioner.request` raises.
         """
         if self.serving is None:
-            raise InvalidInput("nothing here serves checkpoints", field="serve")
+            raise InvalidInput("no server for checkpoints is configured here", field="serve")
         return await self.serving.request(suite, claim, pay)
 
     async def delivered(
@@ -152,7 +152,7 @@ class CheckpointRequests:
         request, part = benchmark_request(suite, config, name), config.benchmarks[name]
         if part.captions is None:
             return request
-        # Where the data are not: names have to be those of the samples.
+        # The data are not here: keys must be the samples' names.
         texts = await asyncio.to_thread(captions_as_named, name, part.captions)
         digest = await self.gateway.call(lambda: self.gateway.gateway.upload(name, texts))
         return replace(request, captions=digest)
@@ -170,7 +170,7 @@ def _request(suite: Suite, config: RunConfig) -> EvaluationRequest:
 
 
 def _captioned(part: BenchmarkRequest, captions: str) -> BenchmarkRequest:
-    """The request about captions that exist by now."""
+    """The request, with captions that now exist."""
     return replace(
         part,
         captions=captions,
@@ -182,8 +182,8 @@ def _captioned(part: BenchmarkRequest, captions: str) -> BenchmarkRequest:
 
 
 def _specs(config: RunConfig, served: CheckpointEndpoint) -> dict[str, str]:
-    """The SPEC of each benchmark's captioner. Raises InvalidInput for one of another server: the
-    suite is anybody's, and the token is not.
+    """The SPEC of each benchmark's captioner. Raises InvalidInput for other servers: anybody may
+    have written the suite, and the token is not theirs.
     """
     specs = {}
     for name, part in config.benchmarks.items():

@@ -1,4 +1,4 @@
-"""Looks after folders, files and a bucket while the checkpoints in them are evaluated."""
+"""Watches and marks folders, files and buckets while the checkpoints in them are evaluated."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ _FOLDER = "folder"
 
 class BucketSources:
     """ports.sources.CheckpointSources: s3://BUCKET/KEY in the buckets that `bucket_of` finds by
-    name, an object or a folder. Others are not looked after. The marker of SUITE beside step-1 is
+    name, an object or a folder. Other sources are ignored. The marker of SUITE beside step-1 is
     .step-1.SUITE.caliper-lease.
     """
 
@@ -26,7 +26,7 @@ class BucketSources:
         self._bucket_of = bucket_of
 
     async def signature(self, checkpoint: CheckpointRevision) -> str | None:
-        """The ETag of an object, or of the manifest in a folder; that there are others in one."""
+        """The ETag of an object or of a folder's manifest, or a constant for other folders."""
         bucket, key = self._place(checkpoint.source)
         if bucket is None:
             return None
@@ -36,9 +36,9 @@ class BucketSources:
         return etag or ""
 
     async def loss(self, checkpoint: CheckpointRevision) -> str:
-        """Why it is another checkpoint now, or none."""
+        """Why the checkpoint is no longer there."""
         there = await self.signature(checkpoint)
-        return f"{checkpoint.source} " + ("holds another version now" if there else "was removed")
+        return f"{checkpoint.source} " + ("now holds another version" if there else "was removed")
 
     async def mark(self, source: str, suite: str, text: str) -> None:
         """Write the marker. Raises StoreUnavailable."""
@@ -59,17 +59,17 @@ class BucketSources:
 
 
 class LocalSources(BucketSources):
-    """Also paths."""
+    """The same, and paths."""
 
     async def signature(self, checkpoint: CheckpointRevision) -> str | None:
-        """Of a path, sizes and times of its files."""
+        """For a path, a digest of the sizes and times of its files."""
         if checkpoint.is_uri:
             return await super().signature(checkpoint)
         files = await asyncio.to_thread(signature_of, Path(checkpoint.source))
         return digest([list(file) for file in files])
 
     async def loss(self, checkpoint: CheckpointRevision) -> str:
-        """Why it is another checkpoint now, or none."""
+        """Why the checkpoint is no longer there."""
         if checkpoint.is_uri:
             return await super().loss(checkpoint)
         return await asyncio.to_thread(is_gone, checkpoint)

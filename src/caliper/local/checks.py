@@ -19,8 +19,8 @@ async def warnings(
 ) -> list[str]:
     """Warnings as sentences, each with at most ten examples.
 
-    `captions` are the supplied ones by benchmark. A run limited to drawn items does not warn of
-    unused captions: they are expected.
+    `captions` are the supplied ones by benchmark. If a limited number of items is drawn, unused
+    captions are expected, so there is no warning.
     """
     samples: dict[str, dict[str, None]] = {}
     unusable: dict[str, list[str]] = {}
@@ -34,7 +34,7 @@ async def warnings(
                 if question.unscored in (Reason.BAD_INPUT, Reason.BAD_GROUND_TRUTH)
             )
     return [
-        *_about_captions(captions, samples, drawn=spec.limit is not None),
+        *_about_captions(captions, samples, limited=spec.limit is not None),
         *_about_blanks(spec, captions, samples),
         *(
             f"{name}: {len(notes)} questions cannot be used ({_examples(notes, separator='; ')})"
@@ -48,7 +48,7 @@ def _about_captions(
     captions: Mapping[str, Mapping[str, str]],
     samples: Mapping[str, Mapping[str, None]],
     *,
-    drawn: bool,
+    limited: bool,
 ) -> Iterator[str]:
     for name, texts in captions.items():
         planned = samples.get(name, {})
@@ -60,7 +60,7 @@ def _about_captions(
             )
         allowed = benchmark(name).unused_caption
         extra = [sample for sample in texts if sample not in planned and not allowed(sample)]
-        if extra and not drawn:
+        if extra and not limited:
             alike = next(iter(planned), "")
             yield (
                 f"{name}: {len(extra)} captions of unknown samples ignored "

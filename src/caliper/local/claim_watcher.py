@@ -9,37 +9,37 @@ from caliper.ports.watcher import Watcher
 
 
 class ClaimWatcher:
-    """ports.watcher.Watcher that also tells another one."""
+    """ports.watcher.Watcher that passes events on to another one."""
 
     def __init__(self, watcher: Watcher, claim: EntryClaim) -> None:
         self._watcher, self._claim = watcher, claim
         self._done = self._whole = self._captions = self._samples = 0
 
     def on_plan(self, summary: PlanSummary) -> None:
-        """The number of all questions is known."""
+        """Note the total number of questions."""
         self._whole = summary.questions
         self._samples = sum(part.samples for part in summary.benchmarks)
         self._note(0)
         self._watcher.on_plan(summary)
 
     def on_warning(self, text: str) -> None:
-        """Only tell."""
+        """Pass it on."""
         self._watcher.on_warning(text)
 
     def on_resume(self, benchmark: str, known: int) -> None:
-        """Some questions have an outcome already."""
+        """Note outcomes from earlier."""
         self._note(known)
         self._watcher.on_resume(benchmark, known)
 
     def on_caption(self, benchmark: str, sample: str) -> None:
-        """Some more samples have a caption, which is all that there is to note at first."""
+        """Note a caption, as long as no question has an outcome."""
         self._captions += 1
         if not self._done:
             self._claim.note_progress(self._captions, self._samples, "captioning")
         self._watcher.on_caption(benchmark, sample)
 
     def on_verdicts(self, job: ExamineJob, verdicts: Verdicts) -> None:
-        """Some more questions have an outcome."""
+        """Note new outcomes."""
         self._note(len(verdicts.verdicts))
         self._watcher.on_verdicts(job, verdicts)
 

@@ -1,4 +1,4 @@
-"""Compares runs of this machine or of an installation, by name."""
+"""Compares runs on this machine or on an installation, by name."""
 
 from __future__ import annotations
 
@@ -27,11 +27,11 @@ async def open_comparison(
     """
     if server is not None:
         async with open_gateway(server) as gateway:
-            comparison, found = await gateway.compare(runs, request, pictures=pictures)
-        return comparison, lambda benchmark, path: found.get((benchmark, path))
+            comparison, thumbnails = await gateway.compare(runs, request, pictures=pictures)
+        return comparison, lambda benchmark, path: thumbnails.get((benchmark, path))
     directories = [find_run(name) for name in runs]
     comparison = await compare_runs([each.stored_run for each in directories], request)
-    # Combine all folders: media that one run lacks, another may have.
+    # Combine all folders: another run may have media that one lacks.
     folders: dict[str, Path] = {}
     for directory in directories if pictures else ():
         folders |= media_of(directory)
@@ -39,7 +39,7 @@ async def open_comparison(
 
 
 async def judge_drift(runs: Sequence[str]) -> AsyncIterator[str]:
-    """How anchors were judged differently in the first local run and the others.
+    """Warnings about anchors judged differently in the first local run and the others.
 
     Runs without anchors are skipped. Raises InvalidInput if one is not a run, and for an
     unreadable execution.json.
@@ -62,8 +62,7 @@ def _drift(name: str, one: tuple[str, Sittings], other: tuple[str, Sittings]) ->
     difference = drift(before, after)
     if difference is None:
         return (
-            f"{name}: {first} and {second} were judged beside other anchors: nothing "
-            "tells whether the judge has changed"
+            f"{name}: {first} and {second} used different anchors, so judge drift cannot be checked"
         )
     if not difference.changed and before.agreement == after.agreement:
         return ""
@@ -77,8 +76,8 @@ def _drift(name: str, one: tuple[str, Sittings], other: tuple[str, Sittings]) ->
     return (
         f"{name}: the judge gave {len(difference.changed)} of {difference.paired} anchors another "
         f"verdict{changed}; known answers judged correctly: {_agreed(before)} in {first}, "
-        f"{_agreed(after)} in {second} (p {difference.p:.3f}). So much of a difference between "
-        "the runs may be the judge's"
+        f"{_agreed(after)} in {second} (p {difference.p:.3f}). A difference between the runs "
+        "of this size may come from the judge"
     )
 
 

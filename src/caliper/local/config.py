@@ -1,7 +1,7 @@
 """The configuration of a local run, from the command line or a run.yaml.
 
-The parts that determine what is measured are resolved into a RunSpec. The rest (paths, endpoints,
-concurrency) is never part of a fingerprint.
+The parts that affect scores are resolved into a RunSpec. The rest (paths, endpoints, concurrency)
+is never part of a fingerprint.
 """
 
 from __future__ import annotations
@@ -39,10 +39,10 @@ class RunConfig(Strict):
     `seed`, `out` the run's directory and `store` the store of replies across runs;
     `share_replies` also shares replies of models without a revision, and `judge_share` is the share
     of questions about captions to ask. `recipe` names the settings
-    behind published figures, which apply to everything that the run does not set itself.
+    behind published figures, which apply unless the run sets them itself.
     `max_calls` and `max_tokens` cap its cost, `priority` ranks it among other runs. With `anchors`,
     captions with a known verdict are judged alongside it; see wiring.anchors. `export` names the
-    sinks that its results are put into: NAME or NAME:WHERE.
+    sinks for its results: NAME or NAME:WHERE.
     """
 
     # Declared before the benchmarks: their validation reads it.
@@ -111,7 +111,7 @@ class RunConfig(Strict):
 
     @property
     def named_specs(self) -> tuple[str | None, ...]:
-        """The SPECs of a command line; none of those that are in a file."""
+        """The SPECs if they come from a command line; empty if they come from a file."""
         return self.specs if self._typed else ()
 
     @property
@@ -122,7 +122,7 @@ class RunConfig(Strict):
     @property
     def label(self) -> str:
         """The checkpoint's label: its name, else the stem of its first captions file, else the
-        model in its captioner's SPEC. Empty if none of them is given; never part of a URL.
+        model in its captioner's SPEC. Empty without any of them; never part of a URL.
         """
         if self.name:
             return self.name
@@ -154,8 +154,8 @@ def check_config(
     root: yaml.Node | None = None,
     typed: bool = False,
 ) -> RunConfig:
-    """A configuration from plain values. `typed` are those without any from a file. Raises
-    InvalidInput naming file and field, and the line in the document `root`, if given.
+    """A configuration from plain values. `typed`: no value comes from a file. Raises
+    InvalidInput naming file and field, and the line in the document `root`, if any.
     """
     try:
         config = RunConfig.model_validate(values)
@@ -203,7 +203,7 @@ def config_values(config: RunConfig) -> dict[str, Any]:
     """
     folder = Path.cwd()
     absolute = relative_to(config, folder)
-    # Left out if off, for equality with the run.yaml of releases without them.
+    # Left out if off: equal to the run.yaml of releases without them.
     unset = {name for name in ("share_replies", "judge_share") if not getattr(config, name)}
     values = absolute.model_dump(mode="json", exclude=_TRANSIENT | unset)
     for name, part in absolute.benchmarks.items():
@@ -212,7 +212,7 @@ def config_values(config: RunConfig) -> dict[str, Any]:
 
 
 def config_record(config: RunConfig) -> dict[str, Any]:
-    """What run.yaml has of a configuration: its values, and the folders of media without a name."""
+    """The part of run.yaml about a configuration: its values, and folders of unnamed media."""
     parts = config.benchmarks.items()
     media = {
         name: str(Path.cwd() / part.media_root) for name, part in parts if "media" in part.origins
@@ -220,7 +220,7 @@ def config_record(config: RunConfig) -> dict[str, Any]:
     return {"config": config_values(config), **({"media": media} if media else {})}
 
 
-# A recipe is already present as the values that it set.
+# A recipe is present as the values that it set.
 _TRANSIENT = {
     *("recipe", "out", "store", "concurrency", "export"),
     *("max_calls", "max_tokens", "priority", "anchors"),
@@ -231,7 +231,7 @@ _WITH_FOLDER = ("replay", "minilm")
 
 
 def is_installed(path: Path, folder: Path = Path()) -> bool:
-    """Whether a path is the name of data that an installation has, and not a file of `folder`."""
+    """Whether a path is the name of an installation's data, and not a file of `folder`."""
     return is_dataset_name(str(path)) and not (folder / path).exists()
 
 

@@ -1,4 +1,4 @@
-"""Runs coroutines for callers that are none, wherever they are: scripts and notebooks."""
+"""Runs coroutines for synchronous callers, such as scripts and notebooks."""
 
 from __future__ import annotations
 
@@ -18,8 +18,8 @@ _Task = tuple[asyncio.AbstractEventLoop, "asyncio.Task[Any]"]
 
 
 def run_blocking(work: Coroutine[Any, Any, _Result]) -> _Result:
-    """The result of `work`, from an event loop in a thread of its own: the caller's thread may
-    have one that runs.
+    """The result of `work`, from an event loop in its own thread: the caller's thread may already
+    have a running one.
 
     Ctrl-C cancels the work, waits for its end, and raises KeyboardInterrupt.
     """
@@ -29,7 +29,7 @@ def run_blocking(work: Coroutine[Any, Any, _Result]) -> _Result:
             return thread.submit(_run, work, began).result()
         except KeyboardInterrupt:
             loop, task = began.result()
-            with suppress(RuntimeError):  # It ended meanwhile.
+            with suppress(RuntimeError):  # It has ended.
                 loop.call_soon_threadsafe(task.cancel)
             raise
 
@@ -48,9 +48,7 @@ def _run(work: Coroutine[Any, Any, _Result], began: Future[_Task]) -> _Result:
 def blocking(
     form: Callable[Concatenate[_Self, _Arguments], Coroutine[Any, Any, _Result]],
 ) -> Callable[Concatenate[_Self, _Arguments], _Result]:
-    """The method that waits for what an `async` one returns, as `run_blocking` does. Its name is
-    without the a before.
-    """
+    """The blocking form of an `async` method, by `run_blocking`, named without the leading a."""
 
     @wraps(form)
     def wait(own: _Self, /, *arguments: _Arguments.args, **named: _Arguments.kwargs) -> _Result:

@@ -23,14 +23,14 @@ _NAMED = ("data", "media", "qa")
 
 
 class FetchWatcher(Protocol):
-    """Observes what is fetched, from any thread."""
+    """Observes transfers, from any thread."""
 
     def on_pinned(self, name: str) -> None:
-        """A name without a fixed revision stands for this one."""
+        """A name without a fixed revision was resolved to this one."""
         ...
 
     def on_transfer(self, name: str, done: int, total: int) -> None:
-        """So many bytes of it are here."""
+        """`done` of `total` bytes were transferred."""
         ...
 
 
@@ -48,17 +48,17 @@ UNWATCHED: FetchWatcher = SilentFetch()
 
 
 class _TransferCancelledError(Exception):
-    """Ends the thread of a transfer that nobody waits for any more."""
+    """Ends the thread of a transfer that nobody is waiting for."""
 
 
 async def fetch_data(
     config: RunConfig, watcher: FetchWatcher = UNWATCHED, *, media: bool = True
 ) -> RunConfig:
-    """The configuration with local paths for all data. Media are fetched only where they are named,
-    or, with `media`, where a captioner looks at them.
+    """The configuration with local paths for all data. Media are fetched only if they are named,
+    or, with `media`, if a captioner needs them.
 
-    Raises InvalidInput naming what is wrong with a name, and what to do; StoreUnavailable if a
-    place does not answer, StoreFull.
+    Raises InvalidInput saying what is wrong with a name, and what to do; StoreUnavailable if a
+    source does not answer, StoreFull.
     """
     parts = {
         name: await _located(name, part, watcher, captioned=media and part.captioner is not None)
@@ -70,7 +70,7 @@ async def fetch_data(
 
 
 def fetch_now(config: RunConfig) -> RunConfig:
-    """As `fetch_data`, for callers that cannot await it."""
+    """Like `fetch_data`, for callers that cannot await it."""
     return run_blocking(fetch_data(config))
 
 
@@ -85,8 +85,8 @@ def named_values(config: RunConfig) -> dict[str, Any]:
 async def fetch_path(
     path: Path, watcher: FetchWatcher = UNWATCHED, *, media: bool = False
 ) -> tuple[Path, str]:
-    """The local copy of what a path names, and the pinned name; the path itself and an empty name
-    for a path. Raises as `fetch_data`.
+    """The local copy of named data, and the pinned name; a real path is returned with an empty
+    name. Raises like `fetch_data`.
     """
     name = data_name(path)
     if name is None:
@@ -103,35 +103,35 @@ async def _located(
     origins: dict[str, str | None] = {}
     places: dict[str, Path] = {}
     for field in _NAMED:
-        given = getattr(part, field)
-        if isinstance(given, Path) and (named := data_name(given)):
+        value = getattr(part, field)
+        if isinstance(value, Path) and (named := data_name(value)):
             media = field == "media" or (captioned and part.media is None)
             places[field], origins[field] = await _fetched(named, watcher, media=media)
     if "qa" in places:
         places["qa"] = data_layouts.questions_place(name, places["qa"])
-    given = places.get("data", part.data)
+    folder = places.get("data", part.data)
     copied = "data" in places
-    data = await asyncio.to_thread(data_layouts.data_place, name, given, copied=copied)
+    data = await asyncio.to_thread(data_layouts.data_place, name, folder, copied=copied)
     if data is None:
         if copied:
-            message = f"no {name} data in a known layout (docs/data.md) in {given}"
+            message = f"no {name} data in a known layout (docs/data.md) in {folder}"
             raise InvalidInput(message, file=origins["data"] or "")
-        # The reader says what is wrong with the path.
+        # The reader will say what is wrong with the path.
         return part
     if data != part.data:
         places["data"] = data
     if "media" in places or (captioned and part.media is None):
-        root = places.get("media", given if given.is_dir() else given.parent)
+        root = places.get("media", folder if folder.is_dir() else folder.parent)
         find = data_layouts.media_place if places else data_layouts.unpacked_pictures
         if media_root := await asyncio.to_thread(find, name, data, root):
             places["media"] = media_root
-            # Found anew wherever the data are.
+            # Searched for again wherever the data are.
             origins.setdefault("media", None)
     return part.located(places, origins) if places else part
 
 
 async def _fetched(name: DataName, watcher: FetchWatcher, *, media: bool) -> tuple[Path, str]:
-    """Runs in a thread, which ends with this coroutine."""
+    """Fetch in a thread, which ends with this coroutine."""
     cancelled = threading.Event()
 
     def transferred(done: int, total: int) -> None:

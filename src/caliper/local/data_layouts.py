@@ -1,4 +1,4 @@
-"""Finds the data and media of a benchmark in a folder, as authors and the Hub lay them out."""
+"""Finds the data and media of a benchmark in a folder, in the layouts of authors and the Hub."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ from caliper.wiring.data_sources import cache_folder, data_bytes
 
 _TABLES = frozenset({".json", ".jsonl", ".parquet"})
 _LEVELS, _MOST_FOLDERS, _MOST_FILES = 5, 2_000, 200
-"""How much of a folder is looked through, which may be a wrong one."""
+"""Limits on the search of a folder, which may be a wrong one."""
 _SAMPLES = 50
 
 
@@ -42,44 +42,43 @@ def first_value(path: Path) -> object:
 
 
 def data_place(name: str, path: Path, *, copied: bool) -> Path | None:
-    """The file or folder at a path or below it that holds the data of a benchmark: of the folders
-    that do, the nearest. None if there is none. A folder that is not `copied` from elsewhere holds
-    nothing else, if it fits.
+    """The file or nearest folder, at or below a path, that holds the data of a benchmark; None if
+    there is none. A folder that fits holds nothing else, unless it was `copied` from elsewhere.
 
-    Raises InvalidInput if there are several, which the user has to choose from.
+    Raises InvalidInput if there are several, and the user has to choose.
     """
-    chosen = benchmark(name)
-    if not path.is_dir() or (not copied and _fits(chosen.data, path)):
+    own = benchmark(name)
+    if not path.is_dir() or (not copied and _fits(own.data, path)):
         return path if path.exists() else None
-    found: dict[Path, list[Path]] = {}
+    matches: dict[Path, list[Path]] = {}
     depth, left = None, _MOST_FILES
     for folder in _folders(path):
         if depth is not None and len(folder.parts) > depth:
             break
         tables = _tables(folder)[:left]
         left -= len(tables)
-        if files := [file for file in tables if _holds_data(chosen, file)]:
-            depth, found[folder] = len(folder.parts), files
-    if len(found) > 1:
-        names = ", ".join(str(folder.relative_to(path)) for folder in found)
+        if files := [file for file in tables if _holds_data(own, file)]:
+            depth, matches[folder] = len(folder.parts), files
+    if len(matches) > 1:
+        names = ", ".join(str(folder.relative_to(path)) for folder in matches)
         message = f"several folders hold {name} data: {names}; name one of them"
         raise InvalidInput(message, file=str(path))
-    for folder, files in found.items():
-        # A folder is read whole; what lies beside one file of data is something else.
-        whole = len(files) > 1 or bool(chosen.data.stems)
+    for folder, files in matches.items():
+        # A folder is read whole; files beside a single data file are something else.
+        whole = len(files) > 1 or bool(own.data.stems)
         return folder if whole else files[0]
-    is_split = chosen.data.format is FileFormat.JSONL_FOLDER
-    return _split(chosen.data, path) if is_split else None
+    is_split = own.data.format is FileFormat.JSONL_FOLDER
+    return _split(own.data, path) if is_split else None
 
 
 def _split(layout: Layout, path: Path) -> Path | None:
     """The tables of tasks below a path, as a folder of the cache in the official layout."""
     tables = (file for folder in _folders(path) for file in _tables(folder))
-    seen = list(islice(tables, _MOST_FILES + 1))
-    files = [file for file in seen if has_tasks(file)]
+    first = list(islice(tables, _MOST_FILES + 1))
+    files = [file for file in first if has_tasks(file)]
     if not files:
         return None
-    if len(seen) > _MOST_FILES:
+    if len(first) > _MOST_FILES:
         message = f"more than {_MOST_FILES} tables, and some are of tasks; name their folder"
         raise InvalidInput(message, file=str(path))
     state = sha256(repr([digest_of(file) for file in files]).encode()).hexdigest()
@@ -87,14 +86,14 @@ def _split(layout: Layout, path: Path) -> Path | None:
 
 
 def questions_place(name: str, path: Path) -> Path:
-    """The only folder at a path or below it that could hold the questions from the media of a
-    benchmark; the path itself if there is not one.
+    """The only folder, at or below a path, that could hold a benchmark's questions about media; the
+    path itself if there is none or several.
     """
     layout = benchmark(name).qa_data
     if layout is None or not path.is_dir():
         return path
-    found = [folder for folder in _folders(path) if _fits(layout, folder)]
-    return found[0] if len(found) == 1 else path
+    fitting = [folder for folder in _folders(path) if _fits(layout, folder)]
+    return fitting[0] if len(fitting) == 1 else path
 
 
 def _fits(layout: Layout, path: Path) -> bool:
@@ -105,7 +104,7 @@ def _fits(layout: Layout, path: Path) -> bool:
 
 
 def _folders(path: Path) -> Iterator[Path]:
-    """A folder and the visible ones below it, the nearest first. No link is followed."""
+    """A folder and the visible ones below it, nearest first, without following links."""
     level, left = [path], _MOST_FOLDERS
     for _ in range(_LEVELS):
         yield from level[:left]
@@ -124,7 +123,7 @@ def _tables(folder: Path) -> list[Path]:
 
 
 def _entries(folder: Path) -> list[os.DirEntry[str]]:
-    """What is visible in a folder; nothing of one that cannot be read."""
+    """The visible entries of a folder; none if it cannot be read."""
     try:
         with os.scandir(folder) as entries:
             return [entry for entry in entries if not entry.name.startswith(".")]
@@ -132,19 +131,19 @@ def _entries(folder: Path) -> list[os.DirEntry[str]]:
         return []
 
 
-def _holds_data(chosen: Benchmark, file: Path) -> bool:
-    if chosen.data.stems and file.stem not in chosen.data.stems:
+def _holds_data(own: Benchmark, file: Path) -> bool:
+    if own.data.stems and file.stem not in own.data.stems:
         return False
     try:
-        return chosen.recognize(file.suffix.lower(), first_value(file)) == "data"
+        return own.recognize(file.suffix.lower(), first_value(file)) == "data"
     except InvalidInput:
         return False
 
 
 def media_place(name: str, data: Path, root: Path) -> Path | None:
-    """The folder that the media paths of some data are relative to: one at `root` or below that
-    holds the most of them, else one with the pictures unpacked that are in the data themselves.
-    None if there are no media at all. Raises InvalidInput if several, equally near, hold as many.
+    """The folder that the data's media paths are relative to: the one, at or below `root`, that
+    holds the most of them, else the folder of pictures unpacked from the data. None if there are no
+    media at all. Raises InvalidInput if several folders at the same depth hold the most.
     """
     names = _media_names(name, data)
     counts = {folder: sum(_is_file(folder / each) for each in names) for folder in _folders(root)}
@@ -164,13 +163,13 @@ def _is_file(path: Path) -> bool:
     try:
         return path.is_file()
     except OSError:
-        # Some datasets have the picture itself where others have its name.
+        # Some datasets have the picture itself in place of its name.
         return False
 
 
 def unpacked_pictures(name: str, data: Path, root: Path) -> Path | None:
-    """The folder with the pictures unpacked that are in the data themselves; None if there are
-    none, or if they lie at `root` as well.
+    """The folder of pictures unpacked from the data; None if the data contain none, or if they also
+    are at `root`.
     """
     layout = benchmark(name).data
     try:
@@ -187,7 +186,7 @@ def unpacked_pictures(name: str, data: Path, root: Path) -> Path | None:
 
 def _media_names(name: str, data: Path) -> list[str]:
     """The paths of the first media."""
-    chosen = benchmark(name)
-    settings = {setting.name: setting.default for setting in chosen.settings}
-    items = chosen.plan(DatasetFiles(data).rows(chosen.data), PlanRequest(settings=settings))
+    own = benchmark(name)
+    settings = {setting.name: setting.default for setting in own.settings}
+    items = own.plan(DatasetFiles(data).rows(own.data), PlanRequest(settings=settings))
     return [path for item in islice(items, _SAMPLES) for path in item.media]

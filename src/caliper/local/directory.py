@@ -1,11 +1,11 @@
-"""A run's directory: its results, and below `state/` what resuming needs.
+"""A run's directory: its results, and below `state/` the data for resuming.
 
-run.yaml         everything resolved: the spec and the configuration
+run.yaml         the resolved spec and the configuration
 captions.jsonl   the captions that were examined
 verdicts.*       one row per question, as JSON lines and as Parquet
 report.*         the report as JSON, Markdown and HTML
 execution.json   times, calls and tokens of the run (never part of a figure)
-state/           the plan, and the verdicts in the order of their arrival
+state/           the plan, and the verdicts in order of arrival
 """
 
 from __future__ import annotations
@@ -52,9 +52,9 @@ class RunDirectory:
         return cls(DEFAULT_ROOT / f"{short}-{spec.run_id}")
 
     def store(self, spec: RunSpec, shared: Path | None = None) -> RunStore:
-        """This run's view of a store, as an installation has it. Replies are in `shared`, by
-        default in `.store` beside the directory. They are not synced: a reply that a crash of the
-        machine takes away is asked for again.
+        """This run's view of a store, as in an installation. Replies are in `shared`, by default
+        in `.store` beside the directory. They are not synced: a reply lost in a crash of the
+        machine is requested again.
         """
         replies = DirectoryStore(shared or self.path.parent / ".store", synced=False)
         return RunStore(self.path, spec, replies)
@@ -70,11 +70,11 @@ class RunDirectory:
         return await captions_of_run(self.texts_of(run.spec), run)
 
     def texts_of(self, spec: RunSpec) -> TextsOf:
-        """Finds the captions in captions.jsonl, and those that the run's captioner wrote."""
-        known, store = self.read_captions(), self.store(spec)
+        """A function that finds captions in captions.jsonl and those of the run's captioner."""
+        stored, store = self.read_captions(), self.store(spec)
 
         async def texts_of(name: str, part: BenchmarkSpec) -> Mapping[str, str]:
-            texts = known.get(part.name, {})
+            texts = stored.get(part.name, {})
             if part.captions is not None:
                 return texts
             return {**texts, **await read_own_captions(store, name, part.name)}
@@ -85,7 +85,7 @@ class RunDirectory:
     def claim(self, spec: RunSpec) -> Iterator[None]:
         """Lock the directory for this run; afterwards it is removed if it has no run.yaml.
 
-        Raises InvalidInput when it holds another run or unrelated files, which could be
+        Raises InvalidInput when it contains another run or unrelated files, which could be
         overwritten; RunInUse when another process has locked it; NewerSchema when a newer release
         wrote it; StoreUnavailable when it cannot be written.
         """
@@ -177,7 +177,7 @@ class RunDirectory:
         write_text(self.path / "run.yaml", text)
 
     def read_run(self) -> dict[str, Any]:
-        """The content of run.yaml. Raises NewerSchema, or InvalidInput when it is not one."""
+        """The content of run.yaml. Raises NewerSchema, or InvalidInput if it is invalid."""
         file = self.path / "run.yaml"
         try:
             values = yaml.safe_load(file.read_text("utf-8"))
@@ -206,7 +206,7 @@ class RunDirectory:
         write_atomically(self.path / "captions.jsonl", b"".join(lines))
 
     def read_captions(self) -> dict[str, dict[str, str]]:
-        """The caption texts in captions.jsonl by benchmark and sample; empty without the file.
+        """The texts in captions.jsonl by benchmark and sample; empty without the file.
 
         A last line truncated by a crash is ignored. Raises InvalidInput naming the line.
         """
@@ -225,7 +225,7 @@ class RunDirectory:
                 caption = Caption(row["sample"], row["caption"], cut)
                 captions.setdefault(row["benchmark"], {})[caption.sample] = caption.plain
             except (ValueError, KeyError, TypeError, AttributeError) as error:
-                raise InvalidInput("no caption", file=str(file), line=number) from error
+                raise InvalidInput("not a caption", file=str(file), line=number) from error
         return captions
 
     def begin(self) -> None:

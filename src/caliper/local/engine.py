@@ -19,7 +19,7 @@ from caliper.core.preparation import Preparation
 from caliper.core.report import Report
 from caliper.core.run import WHOLE_STATES, BenchmarkSpec, RunSpec, RunState
 from caliper.lazy import check_library
-from caliper.local.caption_writer import CaptionWriting
+from caliper.local.caption_writer import CaptionWriter
 from caliper.local.checks import warnings
 from caliper.local.config import config_record
 from caliper.local.directory import RunDirectory
@@ -100,7 +100,7 @@ class LocalRun:
         self._report: Report | None = None
         self._written: dict[str, dict[str, str]] = {}
         self._planned: Captions | None = None
-        self._writing: CaptionWriting | None = None
+        self._writing: CaptionWriter | None = None
         self.warnings: list[str] = []
         self.jobs, self.known = 0, False
 
@@ -242,7 +242,7 @@ class LocalRun:
         )
         holding = MemoryLimit(options.held_bytes, options.workers)
         checkpoint = Checkpoint(models.captioners, models.pack, media_of, holding)
-        self._writing = CaptionWriting(stages, checkpoint, self._keep_caption)
+        self._writing = CaptionWriter(stages, checkpoint, self._keep_caption)
         examining = [stages.examining(name, models_of, anchors) for name in (JUDGE_JOBS, QA_JOBS)]
         return [stages.captioning(checkpoint, self._keep_caption), *examining]
 

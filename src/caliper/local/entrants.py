@@ -1,4 +1,4 @@
-"""The runs of a leaderboard, local or of an installation: their reports and differences."""
+"""The runs of a leaderboard, local or on an installation: their reports and differences."""
 
 from __future__ import annotations
 
@@ -43,11 +43,11 @@ class Entrants:
 
 
 async def entrants(runs: Sequence[str], server: str | None, request: ComparisonRequest) -> Entrants:
-    """The runs of these names; without names, all runs below runs/ that have a report.
+    """The runs with these names; without names, all runs below runs/ that have a report.
 
-    Raises InvalidInput if there are none or one is not a run, NotComparable for runs that are not
-    alike and NotReady for one that is not complete, unless `request` allows them, and what
-    `RemoteGateway` raises.
+    Raises InvalidInput if there are none or one is not a run; NotComparable for runs that differ
+    and NotReady for an incomplete one, unless `request` allows them; and what `RemoteGateway`
+    raises.
     """
     if server is None:
         return await _local_runs(runs, request)
@@ -108,7 +108,7 @@ async def _remote_runs(runs: Sequence[str], server: str, request: ComparisonRequ
     async def compared(place: int) -> dict[int, Differences]:
         others = [number for number in range(len(runs)) if number != place]
         by_number: dict[int, Differences] = {}
-        # The reports were already checked to be alike and complete.
+        # The reports were already checked.
         anything = ComparisonRequest(anyway=True, partial=True, flips=0)
         async with open_gateway(server) as gateway:
             for start in range(0, len(others), MOST_CANDIDATES):

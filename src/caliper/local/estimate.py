@@ -1,4 +1,4 @@
-"""Estimates what a run would take, before it starts."""
+"""Estimates the cost of a run before it starts."""
 
 from __future__ import annotations
 
@@ -19,14 +19,14 @@ _CHARACTERS_PER_TOKEN = 4
 _BYTES_PER_VERDICT = 600
 """Size of one verdict in segments, JSON lines and Parquet together, without its prompt."""
 _TYPICAL_CAPTION = "word " * 200
-"""Stands in for captions that are not written yet: as long as those of current models."""
+"""A stand-in for captions not written yet: as long as those of current models."""
 
 
 @dataclass(slots=True)
 class BenchmarkEstimate:
     """The estimated cost of one benchmark.
 
-    `calls` go to a chat model, and `anchors` of them are about anchors; lexical and replay make
+    `calls` go to a chat model, and `anchors` of them are about anchors; lexical and replay need
     none. Tokens are estimated from characters, without those of pictures; `output_tokens` is an
     upper bound.
     """

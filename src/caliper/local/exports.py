@@ -37,22 +37,22 @@ else:
 
 Warn = Callable[[str], None]
 _LIMIT = 300.0
-"""Seconds that a sink may take after a run; it must not keep the next one waiting."""
+"""Seconds that a sink may take after a run: it must not hold up the next run."""
 
 
 async def local_results(directory: RunDirectory, entry: CheckpointEntry | None = None) -> Results:
-    """The results of a run directory. Without its `entry`, the suites beside it are asked for one.
+    """The results of a run directory. Without an `entry`, it is looked up in the suites beside it.
 
     Raises NotReady if it has no report, and what `RunDirectory.read_spec` raises.
     """
     read = partial(read_file, directory.path)
-    found = await asyncio.to_thread(_results, directory.read_spec(), read)
+    results = await asyncio.to_thread(_results, directory.read_spec(), read)
     ended = directory.read_execution().get("finished", "")
-    return _of_entry(replace(found, ended=ended), entry or await _entry_of(directory))
+    return _of_entry(replace(results, ended=ended), entry or await _entry_of(directory))
 
 
 def read_file(path: Path, file: str) -> bytes:
-    """A file of a run directory. Raises NotReady without it, DataLoss if it was changed since,
+    """A file of a run directory. Raises NotReady without it, DataLoss if it was changed later,
     StoreUnavailable.
     """
     end: dict[str, Any] = {}
@@ -61,7 +61,7 @@ def read_file(path: Path, file: str) -> bytes:
     try:
         data = (path / file).read_bytes()
     except FileNotFoundError:
-        raise NotReady(f"{path} has no {file}: evaluate it again to end it") from None
+        raise NotReady(f"{path} has no {file}: evaluate again to finish it") from None
     except OSError as error:
         raise StoreUnavailable(f"{path / file}: {error.strerror}") from error
     check_file(data, end, str(path / file))
@@ -69,7 +69,7 @@ def read_file(path: Path, file: str) -> bytes:
 
 
 def read_installed(server: str, run: str, file: str) -> bytes:
-    """A file of a run of an installation, also of one that goes on. Raises what
+    """A file of an installation's run, which may still be running. Raises what
     `RemoteGateway.report` raises.
     """
     return run_blocking(
@@ -84,26 +84,26 @@ async def installed_results(server: str, run: str) -> Results:
     """
     evaluation = await ask_gateway(server, lambda gateway: gateway.get(run))
     read = partial(read_installed, server, run)
-    found = await asyncio.to_thread(_results, evaluation.spec, read)
+    results = await asyncio.to_thread(_results, evaluation.spec, read)
     ended = evaluation.ended
-    return replace(found, ended=ended.isoformat(timespec="seconds") if ended else "")
+    return replace(results, ended=ended.isoformat(timespec="seconds") if ended else "")
 
 
 async def export(results: Results, target: str) -> str:
-    """Put results into the sink at NAME[:WHERE]. Returns the place. Raises what `put_results`
+    """Put results into the sink at NAME[:WHERE] and return the place. Raises what `put_results`
     raises.
     """
     done: Future[str] = Future()
 
     def put() -> None:
-        # Nobody can cancel it any more: it has a result, wanted or not.
+        # From here on, nobody can cancel it.
         if done.set_running_or_notify_cancel():
             try:
                 done.set_result(put_results(results, target))
             except BaseException as error:  # noqa: BLE001 - raised where it is awaited
                 done.set_exception(error)
 
-    # The process waits for threads of its executor, and a sink may never answer.
+    # Not in an executor: the process would wait for its threads, and a sink may never answer.
     Thread(target=put, name="caliper-export", daemon=True).start()
     return await asyncio.wrap_future(done)
 
@@ -111,15 +111,15 @@ async def export(results: Results, target: str) -> str:
 async def export_directory(
     path: Path, targets: Sequence[str], warn: Warn, entry: CheckpointEntry | None = None
 ) -> None:
-    """Export a run that has ended to the sinks that a run file or suite names. What fails is told
-    with the command that repeats it, and changes nothing else.
+    """Export an ended run to the sinks of its run file or suite. Failures are reported with the
+    command to retry, and affect nothing else.
     """
     if targets:
         await _export_all(local_results(RunDirectory(path), entry), targets, warn, str(path))
 
 
 async def export_installed(server: str, run: str, targets: Sequence[str], warn: Warn) -> None:
-    """As `export_directory`, a run of an installation."""
+    """Like `export_directory`, for a run of an installation."""
     if targets:
         results = installed_results(server, run)
         await _export_all(results, targets, warn, f"{run} --server {server}")
@@ -128,25 +128,25 @@ async def export_installed(server: str, run: str, targets: Sequence[str], warn: 
 async def _export_all(
     results: Awaitable[Results], targets: Sequence[str], warn: Warn, run: str
 ) -> None:
-    again = f"repeat it by `caliper export {run} --to"
+    again = f"retry with `caliper export {run} --to"
     try:
-        found = await results
-    except Exception as error:  # noqa: BLE001 - the run has ended, whatever becomes of its exports
-        warn(f"not exported: {_told(error)}")
+        finished = await results
+    except Exception as error:  # noqa: BLE001 - failed exports do not affect the run
+        warn(f"not exported: {_reason(error)}")
         return
     for target in targets:
         name = target.partition(":")[0]
         try:
             async with asyncio.timeout(_LIMIT):
-                await export(found, target)
+                await export(finished, target)
         except TimeoutError:
             warn(f"not exported to {name}: no answer in {_LIMIT:.0f} s; {again} {target}`")
         except Exception as error:  # noqa: BLE001
-            warn(f"not exported to {name}: {_told(error)}; {again} {target}`")
+            warn(f"not exported to {name}: {_reason(error)}; {again} {target}`")
 
 
-def _told(error: Exception) -> str:
-    """What is wrong; of a defect only its kind, as its text may hold anything."""
+def _reason(error: Exception) -> str:
+    """The error's message; for a defect only its class, as its text may hold anything."""
     return str(error) if isinstance(error, CaliperError) else f"defect: {type(error).__name__}"
 
 
@@ -171,14 +171,12 @@ def _rows(read: Callable[[str], bytes]) -> Iterator[VerdictRow]:
 def _of_entry(results: Results, entry: CheckpointEntry | None) -> Results:
     if entry is None:
         return results
-    known = entry.checkpoint
-    return replace(
-        results, suite=entry.suite, step=known.step, revision=known.revision, tags=known.tags
-    )
+    own = entry.checkpoint
+    return replace(results, suite=entry.suite, step=own.step, revision=own.revision, tags=own.tags)
 
 
 async def _entry_of(directory: RunDirectory) -> CheckpointEntry | None:
-    """The entry whose run this is, in the suites beside the run; None if there is none."""
+    """The entry of this run, in the suites beside it; None if there is none."""
     store = DirectoryStore(directory.path.parent / ".suites")
     registry = SuiteRegistry(store, SystemClock())
     for name in await registry.names():

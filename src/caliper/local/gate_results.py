@@ -25,7 +25,7 @@ def compared_gate(comparison: Comparison, policy: Policy) -> Gated:
 
 
 async def decided_gate(runs: Sequence[str], server: str | None, policy: Policy) -> Gated | None:
-    """The result for a candidate whose run ended once it was sure; None for any other.
+    """The result for a candidate whose run ended early because the answer was sure; else None.
 
     `runs` are base and candidate. Raises what `find_run`, and on an installation the gateway raise.
     """

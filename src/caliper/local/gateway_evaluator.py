@@ -1,4 +1,4 @@
-"""Evaluates the checkpoints of suites by an installation's gateway."""
+"""Evaluates the checkpoints of suites through an installation's gateway."""
 
 from __future__ import annotations
 
@@ -42,12 +42,12 @@ from caliper.ports.storage import ObjectStore
 
 @dataclass(slots=True)
 class GatewayEvaluator:
-    """pipeline.suites.evaluation.CheckpointEvaluator: runs are those of the gateway's store, which
-    `comparer` reads too. `warn` takes outages.
+    """pipeline.suites.evaluation.CheckpointEvaluator for runs in the gateway's store, which
+    `comparer` reads too. `warn` receives outages.
 
-    Which run was begun for an entry is noted in the store, so whatever ends a loop, the next one
-    follows that run. Should the note be missing, it begins the same run: its id follows from what
-    is measured.
+    The store notes the run that was begun for an entry, so whatever ends a loop, the next one
+    follows that run. Without the note, it begins the same run, as the id depends only on what is
+    measured.
     """
 
     gateway: RemoteGateway
@@ -69,8 +69,8 @@ class GatewayEvaluator:
         try:
             return await self._result(suite, claim, baseline)
         except (KeyError, TypeError, ValueError, AttributeError) as error:
-            # Whatever somebody applies ends the evaluation of this one, not of all others.
-            message = f"it cannot be evaluated: {error!r:.200}"
+            # A broken suite must not affect others.
+            message = f"cannot be evaluated: {error!r:.200}"
             raise InvalidInput(message, file=f"suite {suite.name}") from error
 
     async def _result(
@@ -89,14 +89,14 @@ class GatewayEvaluator:
         await self.costs.pay(ended, self._add)
         result = await self._conclusion(suite, ended, baseline)
         if shortfall := str((await self.costs.note(entry)).get("shortfall") or ""):
-            told = filter(None, (shortfall, result.fields.get("reason")))
-            result = replace(result, fields={**result.fields, "reason": "; ".join(told)})
+            reasons = filter(None, (shortfall, result.fields.get("reason")))
+            result = replace(result, fields={**result.fields, "reason": "; ".join(reasons)})
         return result
 
     async def _conclusion(
         self, suite: Suite, ended: Evaluation, baseline: BaselineChoice
     ) -> EntryResult:
-        """The result of a run that is over."""
+        """The result of an ended run."""
         run = ended.spec.run_id
         if ended.state is RunState.FAILED:
             return EntryResult(EntryCause.FAILURE, {"run": run, "reason": ended.error})
@@ -112,14 +112,14 @@ class GatewayEvaluator:
         return EntryResult(cause, evaluated.fields | decided)
 
     async def abandon(self, entry: CheckpointEntry) -> None:
-        """Cancel the run of an entry, so that it costs no more calls. Raises StoreUnavailable."""
+        """Cancel the run of an entry, to save further calls. Raises StoreUnavailable."""
         own = str((await self.costs.note(entry)).get("run") or "")
         run = own or str((await self.costs.last_note(entry)).get("again") or "")
         if not run:
             return
         try:
             await self._patient.call(lambda: self.gateway.cancel(run), CANCELLATION_PATIENCE)
-            # What was in flight is paid, too.
+            # Calls in flight are paid for, too.
             async with asyncio.timeout(CANCELLATION_PATIENCE):
                 ended = await self._patient.end(run)
                 await self.costs.pay(ended, self._add)
@@ -130,7 +130,7 @@ class GatewayEvaluator:
         except TimeoutError:
             self.warn(f"run {run} is still being cancelled: its cost is not in the account")
         except BackendError as error:
-            self.warn(f"run {run} goes on, it could not be cancelled: {error}")
+            self.warn(f"run {run} continues, as it could not be cancelled: {error}")
 
     async def after(self, suite: Suite, entries: Sequence[CheckpointEntry]) -> None:
         """Do nothing: the gateway removes old runs."""
@@ -150,18 +150,18 @@ class GatewayEvaluator:
     async def _sequential_plan(
         self, suite: Suite, entry: CheckpointEntry, baseline: BaselineChoice
     ) -> SequentialPlan | None:
-        """How to stop early; None if the suite does not, or there is nothing to compare with. Some
-        of the baseline is judged again first.
+        """How to stop early; None if the suite does not, or there is no baseline. Part of the
+        baseline is judged again first.
         """
         if "judging" not in suite.values or baseline.entry is None:
             return None
         run = baseline.entry.run
         try:
-            found = await self._patient.call(lambda: self.gateway.get(run))
+            evaluation = await self._patient.call(lambda: self.gateway.get(run))
         except NotFound:
-            # Removed since: the comparison says so.
+            # Removed since: the comparison reports it.
             return None
-        base = StoredRun(found.spec, self.store, partial(stored_captions, self.store))
+        base = StoredRun(evaluation.spec, self.store, partial(stored_captions, self.store))
         accounts = SuiteAccounts(self.store, self.clock, suite.name)
         plan = await sequential_plan(suite, entry, base, accounts)
         if is_deterministic(base.spec):
@@ -171,8 +171,8 @@ class GatewayEvaluator:
     async def _repeats(
         self, suite: Suite, entry: CheckpointEntry, base: StoredRun
     ) -> StoredRun | None:
-        """A run that judges some of the baseline again; None if it cannot, and the judge counts as
-        one that flips half of its verdicts.
+        """A run that judges part of the baseline again. None if that fails: the judge then counts
+        as flipping half of its verdicts.
         """
         texts, parts = await base.captions(await base.open()), []
         config = share_again(suite, base.spec)
@@ -193,7 +193,7 @@ class GatewayEvaluator:
         if is_new:
             await self.costs.end_again(entry)
         if ended.state not in REPORTED_STATES:
-            self.warn(f"run {again}, which judges some of {base.spec.name} again: {ended.state}")
+            self.warn(f"run {again}, which judges part of {base.spec.name} again: {ended.state}")
             return None
         return replace(base, spec=ended.spec)
 
@@ -201,15 +201,15 @@ class GatewayEvaluator:
         """Begin the run of an entry. Returns its id, empty if there are no captions."""
         entry = claim.entry
         if suite.values.get("serve"):
-            # First what takes long without the server.
+            # Before serving: this takes long and needs no server.
             plan = await self._sequential_plan(suite, entry, baseline)
             served = await self.requests.served(suite, claim, self._add)
             return await self._begin(suite, entry, served, plan)
-        found = await self.requests.delivered(suite, entry.checkpoint)
-        if found is None:
+        delivered = await self.requests.delivered(suite, entry.checkpoint)
+        if delivered is None:
             return ""
         plan = await self._sequential_plan(suite, entry, baseline)
-        return await self._begin(suite, entry, found, plan)
+        return await self._begin(suite, entry, delivered, plan)
 
     def _add(self, cost: Spending) -> None:
         self.spent += cost
@@ -227,7 +227,7 @@ class GatewayEvaluator:
         try:
             started, is_new = await self._patient.call(lambda: self.gateway.start(sequential))
         except NotComparable:
-            # In full, so that the next one has a baseline.
+            # In full, so that the next checkpoint has a baseline.
             started, is_new = await self._patient.call(lambda: self.gateway.start(request))
         run = started.spec.run_id
         await share(self.store, run_owners(run), suite_owners(suite.name))
@@ -236,15 +236,15 @@ class GatewayEvaluator:
                 await self.gateway.cancel(run)
             raise InvalidInput(foreign, field="captioner")
         if not is_new and (await self.costs.last_note(entry)).get("run") != run:
-            # Another suite's, perhaps: it goes on, whether this one can pay or not.
+            # Perhaps another suite's: it continues, whether this suite can pay or not.
             self.costs.check(suite, started.spec)
-        # First the note: of a run that is refused, `abandon` cancels and pays what it names.
+        # First the note: if the run is refused, `abandon` cancels and pays for the noted run.
         await self.costs.begin(entry, run, made.shortfall)
         self.costs.check(suite, started.spec)
         return run
 
     async def _for_owners(self, suite: Suite, request: EvaluationRequest) -> EvaluationRequest:
-        """The request on behalf of the suite's owners, whose its captions become first."""
+        """The request on behalf of the suite's owners, who first become owners of its captions."""
         for part in request.benchmarks:
             if part.captions is not None:
                 await share(self.store, caption_owners(part.captions), suite_owners(suite.name))
@@ -257,7 +257,7 @@ class GatewayEvaluator:
 
     async def _report(self, run: str) -> Report:
         data = await self._patient.call(lambda: self.gateway.report(run, partial=True))
-        # In a thread: it has all figures of all tasks.
+        # In a thread: the report has all figures of all tasks.
         return await asyncio.to_thread(read_report, data.decode(), f"run {run}")
 
     async def _compare(self, base: str, run: str) -> Comparison:

@@ -1,4 +1,4 @@
-"""The gateway and the store of an installation, as the environment says how to reach them."""
+"""The gateway and the store of an installation, reached as the environment says."""
 
 from __future__ import annotations
 
@@ -29,13 +29,13 @@ def open_gateway(server: str) -> gateway.RemoteGateway:
 async def ask_gateway(
     server: str, question: Callable[[gateway.RemoteGateway], Awaitable[_Answer]]
 ) -> _Answer:
-    """What the gateway at `server` answers. Raises what `open_gateway` and the question raise."""
+    """The answer of the gateway at `server`. Raises what `open_gateway` and the question raise."""
     async with open_gateway(server) as opened:
         return await question(opened)
 
 
 def store_at(place: str | None) -> DeletableStore:
-    """The store at `place`, by default the one that CALIPER_STORE names.
+    """The store at `place`, by default the one in CALIPER_STORE.
 
     Raises what `read_settings` and `grounds.open_store` raise.
     """

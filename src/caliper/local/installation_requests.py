@@ -1,4 +1,4 @@
-"""What an installation is asked for by its suites, and which of them it cannot evaluate."""
+"""The requests of suites to an installation, and the suites that it cannot evaluate."""
 
 from __future__ import annotations
 
@@ -17,6 +17,7 @@ from caliper.pipeline.store.supplies import check_digest
 from caliper.pipeline.suites.accounts import limits_of
 from caliper.wiring.specs import CHAT_KINDS
 
+OWN_ANCHORS = "an installation's own settings decide whether anchors are judged"
 _OF_THE_SERVER = (
     "chat:{endpoint}#{model}@{revision}",
     "triton:{endpoint}/{model}#revision={revision}",
@@ -33,18 +34,18 @@ def check_installed(suite: Suite) -> None:
         **{
             f"budget.month.{kind}": (
                 kind in month and config.max_tokens is None,
-                "an installation counts tokens only of suites with budget.tokens",
+                "an installation only counts tokens of suites with budget.tokens",
             )
             for kind in ("tokens", "money")
         },
         "serve.command": (
             serve is not None and serve.command is not None,
-            "an installation runs no commands: triton, endpoint or pod",
+            "an installation runs no commands; use triton, endpoint or pod",
         ),
         **{
             f"serve.{name}": (
                 serve is not None and name in serve.model_fields_set,
-                "where pods are made is a setting of the service that evaluates suites",
+                "a setting of the service that evaluates suites decides where pods run",
             )
             for name in ("namespace", "api", "account")
         },
@@ -55,7 +56,7 @@ def check_installed(suite: Suite) -> None:
         "pack": (config.pack is not None, "an installation has its own prompts"),
         "anchors": (
             config.anchors is not None,
-            "whether anchors are judged, an installation's judges are told by its own settings",
+            OWN_ANCHORS,
         ),
     }
     for name, part in config.benchmarks.items():
@@ -63,28 +64,28 @@ def check_installed(suite: Suite) -> None:
             refusals |= _refusals_served(name, part)
         for role in ("judge", "reader", *(("captioner",) if serve is None else ())):
             spec = getattr(part, role) or ""
-            message = f"name it as the installation's {role} names itself, not by {spec:.60}"
+            message = f"use the name of the installation's {role}, not {spec:.60}"
             is_foreign = spec.startswith(_OF_A_MACHINE)
             refusals[f"benchmarks.{name}.{role}"] = (is_foreign, message)
         for server in ("tagger", "embedder"):
             is_own = getattr(part, server) != BenchmarkConfig.model_fields[server].default
-            refusals[f"benchmarks.{name}.{server}"] = (is_own, "it is that of the installation")
+            refusals[f"benchmarks.{name}.{server}"] = (is_own, "the installation has its own")
     for place, (is_refused, message) in refusals.items():
         if is_refused:
             raise InvalidInput(f"not with --server: {message}", field=place)
 
 
 def _refusals_served(name: str, part: BenchmarkConfig) -> dict[str, tuple[bool, str]]:
-    """What a benchmark may not have whose checkpoints are served."""
+    """Refusals for a benchmark whose checkpoints are served."""
     place = f"benchmarks.{name}"
     return {
         f"{place}.captioner": (
             not (part.captioner or "").startswith(_SERVERS),
-            f"expected that of the server: {' or '.join(_OF_THE_SERVER)}",
+            f"expected the checkpoint's server: {' or '.join(_OF_THE_SERVER)}",
         ),
         f"{place}.qa": (
             part.qa is not None and part.qa_replies is None,
-            "a checkpoint that is served writes captions only",
+            "a served checkpoint only writes captions",
         ),
     }
 
@@ -95,7 +96,7 @@ def benchmark_request(suite: Suite, config: RunConfig, name: str) -> BenchmarkRe
     try:
         digests = {field: check_digest(text, field) for field, text in _named_files(part)}
     except InvalidInput as error:
-        message = "it was applied without its data: apply it again, with --server"
+        message = "it was applied without its data; apply it again with --server"
         raise InvalidInput(message, file=f"suite {suite.name}", field=error.field) from error
     answerers = {role: spec for role in ("judge", "reader") if (spec := getattr(part, role))}
     request = part_request(name, part, digests, part.captioner, answerers)

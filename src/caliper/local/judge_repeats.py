@@ -1,4 +1,4 @@
-"""Judges some of a baseline's questions again, to know the noise and the drift of the judge."""
+"""Judges part of a baseline's questions again, to measure the judge's noise and drift."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from caliper.pipeline.aggregation.sequential import SequentialPlan
 from caliper.wiring.models import ModelRoom
 
 SHARE = 0.05
-"""The share of the questions that is judged again."""
+"""The share of questions judged again."""
 _OF_A_CAPTIONER: dict[str, Any] = {
     **dict.fromkeys(("captioner", "caption_tokens", "taxonomy", "qa", "qa_replies")),
     "preparation": {},
@@ -23,21 +23,21 @@ _OF_A_CAPTIONER: dict[str, Any] = {
 
 
 def place_again(base: RunDirectory) -> Path:
-    """Where the questions of a run that are judged again are."""
+    """The directory of the run that judges questions of another again."""
     return base.path / "again" / "run"
 
 
 def plan_by_policy(base: RunDirectory, policy: Policy) -> SequentialPlan:
-    """The plan of a gate's policy, with what was judged again of the baseline, if anything."""
+    """The plan of a gate's policy, with repeated judgements of the baseline, if any."""
     again = RunDirectory(place_again(base))
     repeats = again.stored_run if again.is_finished else None
     return SequentialPlan(base.stored_run, policy, None, policy.level, repeats, ModelRoom.rules())
 
 
 async def config_again(suite: Suite, base: RunDirectory) -> RunConfig:
-    """The configuration of a run, in the baseline's directory, that judges its captions once more.
+    """The configuration of a run, in the baseline's directory, that judges its captions again.
 
-    Raises InvalidInput for captions that cannot be written as they are supplied, and what
+    Raises InvalidInput for captions that cannot be written as supplied ones, and what
     `RunDirectory.captions` raises.
     """
     config = share_again(suite, base.read_spec())
@@ -55,7 +55,7 @@ async def config_again(suite: Suite, base: RunDirectory) -> RunConfig:
 
 
 def share_again(suite: Suite, base: RunSpec) -> RunConfig:
-    """The configuration of a run that judges some of a baseline once more, without its captions."""
+    """The configuration of a run that judges part of a baseline again, without its captions."""
     config = check_config(suite.values["run"], file=f"suite {suite.name}")
     parts = {
         name: part.model_copy(update=_OF_A_CAPTIONER) for name, part in config.benchmarks.items()
@@ -64,7 +64,7 @@ def share_again(suite: Suite, base: RunSpec) -> RunConfig:
         "benchmarks": parts,
         "name": base.name,
         "judge_share": SHARE,
-        # Its replies are its own: none of the baseline's is used again.
+        # A replicate of its own: no replies of the baseline are reused.
         "replicate": config.replicate + 1,
         "anchors": False,
     }

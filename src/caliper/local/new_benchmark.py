@@ -1,4 +1,4 @@
-"""Writes the package of a new benchmark: a copy of the example, under another name."""
+"""Writes the package of a new benchmark: a renamed copy of the example."""
 
 from __future__ import annotations
 
@@ -18,12 +18,12 @@ _LONGEST = 40
 def write_benchmark(name: str, folder: Path) -> None:
     """Write a package with a benchmark of that name into a new folder.
 
-    Raises InvalidInput for a name that cannot be or is taken, and for a folder that exists.
+    Raises InvalidInput for a name that is invalid or taken, and for an existing folder.
     """
     if not re.fullmatch("[a-z][a-z0-9]*(_[a-z0-9]+)*", name) or len(name) > _LONGEST:
         raise InvalidInput(
-            f"{name!r:.80} cannot be the name of a benchmark: expected a small letter, then small "
-            f"letters and digits, with single _ between, {_LONGEST} characters at most",
+            f"{name!r:.80} cannot be the name of a benchmark: expected a lower-case letter, then "
+            f"lower-case letters and digits, with single _ between, {_LONGEST} characters at most",
             field="NAME",
         )
     if name in all_names():
@@ -55,4 +55,4 @@ def _renamed(text: str, name: str) -> str:
         "Mentions": name.replace("_", " ").capitalize(),
         "mentions": name,
     }
-    return re.sub(rf"\b({'|'.join(names)})\b", lambda found: names[found[1]], text)
+    return re.sub(rf"\b({'|'.join(names)})\b", lambda match: names[match[1]], text)

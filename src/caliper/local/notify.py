@@ -1,4 +1,4 @@
-"""Who is told what happens to a suite's checkpoints: `notify` in its file."""
+"""The recipients of notices about a suite's checkpoints: `notify` in its file."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ _NEEDED = {
 _LIBRARIES = ("wandb", "mlflow")
 _LITERAL_PASSWORD = re.compile(r"://[^/]*:[^/]*@")
 TOPIC_NAME = "kafka"
-"""The name of the topic among the targets."""
+"""The topic's name among the targets."""
 
 
 def _check_name(name: str) -> str:
@@ -51,8 +51,8 @@ TargetName = Annotated[str, AfterValidator(_check_name)]
 
 
 class NotifyTarget(Strict):
-    """A target. `url` and `secret` are `env:NAME` or `file:PATH`; a URL that is no secret may be
-    given itself. `sender` and `to` are addresses of e-mail, `project` is that of a tracker.
+    """A target. `url` and `secret` are `env:NAME` or `file:PATH`; a URL that is not secret may be
+    given directly. `sender` and `to` are e-mail addresses, `project` is a tracker's.
     """
 
     shape: Literal["json", "slack", "email", "wandb", "mlflow"] = "json"
@@ -81,7 +81,7 @@ class NotifyTarget(Strict):
 
 
 def _check_url(shape: str, url: str) -> None:
-    """Raise ValueError for a URL that the shape cannot use, or that is a secret itself."""
+    """Raise ValueError for a URL that the shape cannot use, or that is secret."""
     if is_reference(url):
         return
     if shape == "slack":
@@ -96,7 +96,7 @@ def _check_url(shape: str, url: str) -> None:
 
 
 def stored_targets(targets: Mapping[str, NotifyTarget], folder: Path) -> dict[str, Any]:
-    """The targets as a suite holds them; their files are relative to a folder."""
+    """The targets as stored in a suite; paths are resolved against a folder."""
     return {
         name: one.model_copy(
             update={"url": under(one.url, folder), "secret": under(one.secret, folder)}
@@ -106,22 +106,23 @@ def stored_targets(targets: Mapping[str, NotifyTarget], folder: Path) -> dict[st
 
 
 def notice_targets(suite: Suite, clock: Clock) -> dict[str, NoticeTarget]:
-    """Those that a suite tells, by name."""
-    given = suite.values.get("notify", {})
+    """A suite's targets, by name."""
+    targets = suite.values.get("notify", {})
     return {
-        name: _target(name, NotifyTarget.model_validate(one), clock) for name, one in given.items()
+        name: _target(name, NotifyTarget.model_validate(one), clock)
+        for name, one in targets.items()
     }
 
 
 def permitted_targets(suite: Suite, clock: Clock, folder: Path | None) -> dict[str, NoticeTarget]:
-    """Those of `notice_targets` whose variables begin with NOTIFY_, and whose files are in the
-    folder: whoever applies a suite to an installation chooses where its secrets go.
+    """Those of `notice_targets` whose variables begin with NOTIFY_ and whose files are in the
+    folder: anyone who applies a suite to an installation decides where its secrets are sent.
     """
-    given = suite.values.get("notify", {})
+    targets = suite.values.get("notify", {})
     return {
         name: target
         for name, target in notice_targets(suite, clock).items()
-        if all(_is_permitted(given[name].get(field, ""), folder) for field in ("url", "secret"))
+        if all(_is_permitted(targets[name].get(field, ""), folder) for field in ("url", "secret"))
     }
 
 
@@ -134,22 +135,22 @@ def _is_permitted(text: str, folder: Path | None) -> bool:
     return True
 
 
-def _target(name: str, given: NotifyTarget, clock: Clock) -> NoticeTarget:
-    kinds = frozenset(given.kinds)
-    url = partial(referenced, given.url, f"notify.{name}.url")
-    secret = partial(referenced, given.secret, f"notify.{name}.secret") if given.secret else None
-    if given.shape == "email":
-        return Mailbox(kinds, url, secret, given.sender, given.to)
-    if given.shape == "wandb":
-        return WandbTracker(kinds & WITH_FIGURES, given.project)
-    if given.shape == "mlflow":
-        return MlflowTracker(kinds & WITH_FIGURES, given.project, url)
-    body = slack_body if given.shape == "slack" else event_body
+def _target(name: str, config: NotifyTarget, clock: Clock) -> NoticeTarget:
+    kinds = frozenset(config.kinds)
+    url = partial(referenced, config.url, f"notify.{name}.url")
+    secret = partial(referenced, config.secret, f"notify.{name}.secret") if config.secret else None
+    if config.shape == "email":
+        return Mailbox(kinds, url, secret, config.sender, config.to)
+    if config.shape == "wandb":
+        return WandbTracker(kinds & WITH_FIGURES, config.project)
+    if config.shape == "mlflow":
+        return MlflowTracker(kinds & WITH_FIGURES, config.project, url)
+    body = slack_body if config.shape == "slack" else event_body
     return Webhook(kinds, url, secret, body, clock)
 
 
 def check_targets(suite: Suite) -> None:
-    """Raise InvalidInput for a variable, file or library that is named and missing."""
+    """Raise InvalidInput if a variable, file or library that is named is missing."""
     for name, one in suite.values.get("notify", {}).items():
         for field in ("url", "secret"):
             referenced(one.get(field, ""), f"notify.{name}.{field}")

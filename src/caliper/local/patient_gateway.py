@@ -1,4 +1,4 @@
-"""Calls of a gateway that goes away for a while."""
+"""Calls of a gateway that may be unavailable for a while."""
 
 from __future__ import annotations
 
@@ -14,16 +14,16 @@ from caliper.ports.clock import Clock
 
 _INTERVAL, _PAUSE = 1.0, 5.0
 _PATIENCE = 3600.0
-"""Seconds for which a gateway that does not answer is waited for before a run is begun."""
+"""Seconds to wait for a gateway that does not answer, before a run is begun."""
 CANCELLATION_PATIENCE = 60.0
-"""Seconds for which it is waited for before a run is left to itself."""
+"""Seconds to wait for the gateway before giving up on cancelling a run."""
 _AWAY = (BackendUnavailable, BackendTimeout, BackendOverloaded)
 _Result = TypeVar("_Result")
 
 
 @dataclass(frozen=True, slots=True)
 class PatientGateway:
-    """A gateway that is waited for. `warn` takes outages."""
+    """A gateway whose outages are waited out. `warn` receives them."""
 
     gateway: RemoteGateway
     clock: Clock
@@ -32,10 +32,10 @@ class PatientGateway:
     async def call(
         self, request: Callable[[], Awaitable[_Result]], patience: float = _PATIENCE
     ) -> _Result:
-        """The result of a call that may be repeated, once the gateway answers. One that says when
-        to call again, as when a quota is used up, is waited for until then.
+        """The result of a repeatable call, once the gateway answers. If it says when to call
+        again, for example because a quota is used up, this waits until then.
         """
-        deadline, told = self.clock.monotonic() + patience, False
+        deadline, warned = self.clock.monotonic() + patience, False
         while True:
             try:
                 return await request()
@@ -44,25 +44,25 @@ class PatientGateway:
                 pause = max(_PAUSE, delay or 0.0)
                 if pause == _PAUSE and self.clock.monotonic() >= deadline:
                     raise
-                if not told:
+                if not warned:
                     self.warn(f"waiting for the gateway: {error}")
-                told = True
+                warned = True
             await self.clock.sleep(pause)
 
     async def end(
         self, run: str, on_update: Callable[[Evaluation], None] = lambda _: None
     ) -> Evaluation:
-        """The run once it has ended, however often the gateway goes away meanwhile."""
-        told = False
+        """The run once it has ended, despite any outages of the gateway."""
+        warned = False
         while True:
             try:
                 async for update in self.gateway.watch(run, _INTERVAL):
-                    told = False
+                    warned = False
                     on_update(update)
                     if update.state in FINAL_STATES:
                         return update
             except _AWAY as error:
-                if not told:
-                    self.warn(f"run {run} goes on; waiting for the gateway: {error}")
-                told = True
+                if not warned:
+                    self.warn(f"run {run} continues; waiting for the gateway: {error}")
+                warned = True
             await self.clock.sleep(_PAUSE)

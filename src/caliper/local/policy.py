@@ -25,7 +25,7 @@ class _Check(Strict):
 
     @field_validator("benchmark")
     @classmethod
-    def _known(cls, value: str) -> str:
+    def _check_benchmark(cls, value: str) -> str:
         if value not in benchmark_names():
             raise ValueError(f"unknown benchmark {value!r}; known: {', '.join(benchmark_names())}")
         return value
@@ -44,7 +44,7 @@ def read_policy(path: Path) -> Policy:
     min_coverage: 0.99     # optional: share of a benchmark's questions that have a score
     checks:
       - benchmark: capability
-        figure: average.f1     # a path of report.json; tasks.*.f1 stands for all tasks
+        figure: average.f1     # a path in report.json; tasks.*.f1 means all tasks
         tier: critical         # critical, supporting or advisory
         max_drop: 1.0          # in the figure's unit
         max_relative_drop: 0.02
@@ -55,12 +55,12 @@ def read_policy(path: Path) -> Policy:
 
 
 def check_policy(values: Any, *, file: str = "", root: yaml.Node | None = None) -> Policy:
-    """The policy of plain values. Raises InvalidInput naming file, line and field."""
+    """The policy from plain values. Raises InvalidInput naming file, line and field."""
     try:
         policy = _Policy.model_validate(values)
     except ValidationError as error:
         depth = len(error.errors()[0]["loc"])
-        known = (_Check if depth > 1 else _Policy).model_fields
-        raise first_problem(error, known, file, root) from error
+        keys = (_Check if depth > 1 else _Policy).model_fields
+        raise first_problem(error, keys, file, root) from error
     checks = tuple(Check(**check.model_dump()) for check in policy.checks)
     return Policy(checks, policy.level, policy.min_coverage)

@@ -1,4 +1,4 @@
-"""Recipes: the settings behind published figures, and their gaps, which settings cannot close."""
+"""Recipes: the settings behind published figures, and the gaps that settings cannot close."""
 
 from __future__ import annotations
 
@@ -17,13 +17,13 @@ _VERBS = {
 
 
 def recipe_values(name: str, recipe: str, *, captioned: bool) -> dict[str, Any]:
-    """The configuration of a benchmark that the recipe prescribes, for captions that a model
-    writes (`captioned`) or that are supplied. Empty if the benchmark does not have the recipe.
+    """A benchmark's configuration by the recipe, for captions that a model writes (`captioned`) or
+    supplied ones. Empty if the benchmark does not have the recipe.
     """
-    chosen = benchmark(name).recipes.get(recipe)
+    definition = benchmark(name).recipes.get(recipe)
     settings = {setting.name for setting in benchmark(name).settings}
     values: dict[str, Any] = {}
-    for ingredient in () if chosen is None else chosen.ingredients:
+    for ingredient in () if definition is None else definition.ingredients:
         if ingredient.needs not in ("", "captioner" if captioned else "captions"):
             continue
         group, _, key = ingredient.key.rpartition(".")
@@ -41,16 +41,16 @@ def recipe_gaps(spec: RunSpec, recipe: str) -> Iterator[str]:
 
 
 def _gaps(part: BenchmarkSpec, recipe: str) -> Iterator[str]:
-    chosen = benchmark(part.name).recipes.get(recipe)
-    if chosen is None:
+    definition = benchmark(part.name).recipes.get(recipe)
+    if definition is None:
         yield f"no recipe {recipe}"
         return
-    for role, name in chosen.models.items():
+    for role, name in definition.models.items():
         own = part.models[role]
         if name.casefold() not in own.name.casefold():
             verb = _VERBS[role]
             yield f"{recipe} figures were {verb} {name}; this run is {verb} {own.label}"
     source = "captions" if part.captions is not None else "captioner"
-    for gap in chosen.gaps:
+    for gap in definition.gaps:
         if gap.needs in ("", source):
             yield gap.text

@@ -30,7 +30,7 @@ else:
 async def administration(
     server: str | None = None,
 ) -> AsyncIterator[Administration | suites.RemoteSuites]:
-    """The suites of an installation, by its gateway, or of this folder.
+    """The suites of an installation, through its gateway, or of this folder.
 
     Raises what `read_settings` and `ClientSettings.gateway` raise.
     """
@@ -62,13 +62,13 @@ def register_checkpoint(
     tags: Sequence[str] = (),
     suites: Sequence[str] = (),
 ) -> list[CheckpointEntry]:
-    """Register a checkpoint, and return its entry in each suite. One that is known is answered
-    with what there is.
+    """Register a checkpoint, and return its entry in each suite. A known one gets its existing
+    entries.
 
     `source` is a path, or a URI with a `revision`. `server` is the gateway of an installation
     (host:port, or https://host:port), None for this folder's registry, `runs/.suites`. `step` is
-    the training step, by default the number that the suite reads in the name. Without `suites`,
-    all that are not retired take it. Blocks, and may be called where an event loop runs. Raises
+    the training step, by default the one that the suite reads from the name. Without `suites`,
+    all that are not retired take it. Blocks, and may be called while an event loop runs. Raises
     CaliperError.
     """
     delivery = NamedSource(fspath(source), revision, step=step, tags=tuple(tags))

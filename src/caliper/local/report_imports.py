@@ -1,4 +1,4 @@
-"""Modules that only the report of a run needs, imported while its models have questions."""
+"""Imports modules that only a run's report needs, while its models are busy."""
 
 from __future__ import annotations
 
@@ -8,12 +8,12 @@ from importlib import import_module
 
 _MODULES = ("numpy", "caliper.adapters.exports.parquet", "jinja2")
 _STEP = 0.3
-"""Seconds between these imports, in which replies are read."""
+"""Seconds between these imports, for reading replies."""
 
 
 def schedule_imports() -> None:
-    """Import them soon, one after another. Imported in a thread, they would keep replies waiting
-    four times as long.
+    """Import them soon, one after another. Importing in a thread would delay replies four times as
+    long.
     """
     loop = asyncio.get_running_loop()
     for number, name in enumerate(_MODULES):

@@ -37,10 +37,10 @@ def part_request(
     """One benchmark of the request.
 
     `digests` are those of its data, captions, qa_data and qa_replies; `captioner` and `answerers`
-    are names known to the gateway that resolves it. Raises InvalidInput naming file, line and
+    are names known to the resolving gateway. Raises InvalidInput naming file, line and
     field of an unusable taxonomy.
     """
-    # With recorded replies the captioner is not asked.
+    # With recorded replies, the captioner gets no questions.
     from_media = part.qa is not None and part.qa_replies is None
     return BenchmarkRequest(
         name=name,

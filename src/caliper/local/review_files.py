@@ -1,5 +1,5 @@
-"""The files of reviews in a build directory: `candidates.jsonl`, and `reviews/NAME.jsonl` of each
-reviewer, which is only ever appended to.
+"""The files of reviews in a build directory: `candidates.jsonl`, and for each reviewer
+`reviews/NAME.jsonl`, which only grows.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ _NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9_.-]{0,63}")
 
 
 class ReviewFile:
-    """The lines of one reviewer, also while several processes append to them."""
+    """The lines of one reviewer. Several processes may append at the same time."""
 
     def __init__(self, path: Path) -> None:
         self._path = path
@@ -45,7 +45,7 @@ class ReviewFile:
             return self._reviews
 
     def append(self, review: Review) -> None:
-        """Add a line, and return when it is on the disk. Raises StoreUnavailable, StoreFull."""
+        """Append a line, and return when it is on disk. Raises StoreUnavailable, StoreFull."""
         line = memoryview(encode_text(json.dumps(asdict(review), ensure_ascii=False) + "\n"))
         with self._locked() as folder:
             self._mend()
@@ -61,7 +61,7 @@ class ReviewFile:
             os.fsync(folder)
 
     def _mend(self) -> None:
-        """End the last line, or remove it: it is a part if the machine stopped as it was saved."""
+        """Complete the last line, or remove it if the machine stopped while saving it."""
         data = self._path.read_bytes() if self._path.exists() else b""
         end = data.rfind(b"\n") + 1
         if end == len(data):
@@ -91,7 +91,7 @@ class ReviewFile:
 
 
 def review_file(directory: Path, reviewer: str) -> ReviewFile:
-    """The file of a reviewer. Raises InvalidInput for a name that is not usable as a file's."""
+    """The file of a reviewer. Raises InvalidInput for a name that is unusable as a file name."""
     if not _NAME.fullmatch(reviewer):
         message = f"expected letters, digits, '_', '.' and '-', at most 64, found {reviewer!r:.80}"
         raise InvalidInput(message, field="--reviewer")
@@ -108,6 +108,6 @@ def read_review_candidates(directory: Path) -> list[AssessedCandidate]:
     """The candidates of a build directory. Raises InvalidInput naming file, line and field."""
     path = directory / "candidates.jsonl"
     if not path.exists():
-        message = "no candidates.jsonl in it: a finished caliper build writes it"
+        message = "contains no candidates.jsonl, which a finished caliper build writes"
         raise InvalidInput(message, file=str(directory))
     return read_assessed(line_rows(path))

@@ -1,4 +1,4 @@
-"""What the runs of suites cost."""
+"""The costs of suites' runs."""
 
 from __future__ import annotations
 
@@ -29,10 +29,10 @@ Pay = Callable[[Spending], None]
 
 
 def check_prices(suite: Suite, spec: RunSpec, prices: Prices, setting: str) -> None:
-    """Raise InvalidInput for a model without a price, where a budget is in money. Prices are in the
+    """Raise InvalidInput for a model without a price if a budget is in money. Prices are in the
     variable `setting`.
     """
-    # A captioner is named by its checkpoint: nobody can price it beforehand.
+    # Captioners are named after checkpoints, so nobody can set their prices beforehand.
     models = [_examiner(part) for part in spec.benchmarks]
     missing = unpriced((each.label for each in models if each.kind not in _WITHOUT_CALLS), prices)
     if "money" in limits_of(suite) and missing:
@@ -42,19 +42,19 @@ def check_prices(suite: Suite, spec: RunSpec, prices: Prices, setting: str) -> N
 
 @dataclass(frozen=True, slots=True)
 class RunCosts:
-    """What the runs of an installation cost, and what of it was paid:
+    """The costs of an installation's runs, and how much of them is paid:
 
-    suites/<suite>/begun/<version>/<revision>.json   the run that was begun last for an entry, and
-                                                     the run that judges again
-    runs/<id>/paid.json                              what suites have paid for a run: they may share
-                                                     it, and so may versions of one suite
+    suites/<suite>/begun/<version>/<revision>.json   the last run begun for an entry, and the run
+                                                     that judges the baseline again
+    runs/<id>/paid.json                              the amount paid for a run by suites: several
+                                                     suites, or versions of one, may share it
     """
 
     store: ObjectStore
     prices: Prices
 
     def check(self, suite: Suite, spec: RunSpec) -> None:
-        """Raises InvalidInput as `check_prices`."""
+        """Raises InvalidInput like `check_prices`."""
         check_prices(suite, spec, self.prices, variable(SuitesSettings, "prices"))
 
     async def note(self, entry: CheckpointEntry) -> Mapping[str, Any]:
@@ -67,30 +67,30 @@ class RunCosts:
         return await read_replaceable(self.store, _key(entry))
 
     async def begin(self, entry: CheckpointEntry, run: str, shortfall: str) -> None:
-        """Note the run of an entry, and which captions it lacks."""
+        """Note the run of an entry, and its missing captions."""
         fields = {"run": run, "round": entry.round, "shortfall": shortfall}
         await write_json(self.store, _key(entry), **fields)
 
     async def begin_again(self, entry: CheckpointEntry, run: str) -> None:
-        """Note the run that judges some of the baseline again."""
+        """Note the run that judges part of the baseline again."""
         fields = {**await self.last_note(entry), "again": run}
         await write_json(self.store, _key(entry), **fields)
 
     async def end_again(self, entry: CheckpointEntry) -> None:
-        """Note that the run that judges again is over."""
+        """Note the end of the run that judges again."""
         note = await self.last_note(entry)
         fields = {key: value for key, value in note.items() if key != "again"}
         await write_json(self.store, _key(entry), **fields)
 
     async def pay(self, ended: Evaluation, add: Pay) -> None:
-        """Add what a run has cost since it was paid last, for whichever entry. Raises
+        """Add the cost of a run since the last payment for it, by any entry. Raises
         StoreUnavailable.
         """
         paying = asyncio.create_task(self._pay(ended, add))
         try:
             await asyncio.shield(paying)
         finally:
-            # Also of one that is cancelled meanwhile: what is noted as paid is in the account.
+            # Even if cancelled meanwhile: an amount noted as paid must be in the account.
             await asyncio.wait((paying,))
 
     async def _pay(self, ended: Evaluation, add: Pay) -> None:
@@ -107,13 +107,13 @@ class RunCosts:
         add(due)
 
     async def _spending(self, ended: Evaluation) -> Spending:
-        """What a run has cost so far."""
-        asked = sum(
+        """The cost of a run so far."""
+        questions = sum(
             part.coverage.known - part.coverage.undrawn
             for part in ended.benchmarks
             if _examiner(ended.spec.benchmark(part.name)).kind not in _WITHOUT_CALLS
         )
-        calls = asked if ended.reuse is None else max(0, asked - ended.reuse.verdicts)
+        calls = questions if ended.reuse is None else max(0, questions - ended.reuse.verdicts)
         used = await spent_usage(run_store(self.store, ended.spec.run_id))
         costs = {
             label: Cost(prompt_tokens=each.prompt, completion_tokens=each.completion)

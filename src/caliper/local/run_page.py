@@ -1,4 +1,4 @@
-"""A run as one page to share, with all its verdicts."""
+"""A run as a single page to share, with all its verdicts."""
 
 from __future__ import annotations
 
@@ -12,11 +12,11 @@ from caliper.pipeline.ledger.report import verdict_rows
 from caliper.wiring.sinks import folder_thumbnails
 
 _LARGEST = 400_000_000
-"""The most bytes before compression."""
+"""The maximum size in bytes before compression."""
 
 
 async def run_page(directory: RunDirectory, *, with_media: bool) -> str:
-    """Render the page; pictures are part of it only `with_media`, which not everybody may pass on.
+    """Render the page; it contains pictures only `with_media`, as not everybody may share them.
 
     Raises what `reports.read_report` raises.
     """

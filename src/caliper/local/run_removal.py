@@ -1,4 +1,4 @@
-"""Removes a run directory, with the replies that no other run beside it uses."""
+"""Removes a run directory, with the replies that no neighbouring run uses."""
 
 from __future__ import annotations
 
@@ -17,8 +17,8 @@ from caliper.pipeline.store.runs import run_store
 
 
 async def remove_run(directory: RunDirectory) -> None:
-    """Remove the directory, and of the replies beside it those that no other run there asked for
-    or uses. Captions go if no other run has their captioner. If a run cannot be read, all stay.
+    """Remove the directory, and those replies beside it that no other run there requested or uses.
+    Captions are removed if no other run has their captioner. If a run cannot be read, all stay.
     """
     with suppress(InvalidInput, StoreUnavailable):
         await _remove_replies(directory)

@@ -1,4 +1,4 @@
-"""Supplied captions by sample: a benchmark's own layout, or what `detect_captions` finds."""
+"""Supplied captions by sample, in a benchmark's own layout or in one that is detected."""
 
 from __future__ import annotations
 
@@ -30,13 +30,13 @@ from caliper.local.sample_names import SampleNames
 
 _EXAMPLES = 3
 _OWN = "name"
-"""What names the sample in a benchmark's own layout. No table has such a field."""
+"""The naming field in a benchmark's own layout. No table has such a field."""
 
 
 @dataclass(frozen=True, slots=True)
 class SampleCaptions:
-    """The captions of a benchmark by sample. Keys that name no sample are kept as they are. `note`
-    says how they were found; empty for a benchmark's own layout with the samples' own names.
+    """A benchmark's captions by sample. Keys that match no sample stay as they are. `note` says how
+    captions were found; empty for a benchmark's own layout with the samples' own names.
     """
 
     texts: Mapping[str, str]
@@ -46,47 +46,47 @@ class SampleCaptions:
 def sample_captions(name: str, part: BenchmarkConfig) -> SampleCaptions | None:
     """The captions that a configuration names, for the samples of its data; None without captions.
 
-    Raises InvalidInput naming file, line and field, also if no caption is of a sample.
+    Raises InvalidInput naming file, line and field, also if no caption matches a sample.
     """
     if part.captions is None:
         return None
-    found = _not_empty(find_captions(name, part.captions))
-    keys = {key for row in found.rows for key in row.names.values()}
+    captions = _not_empty(find_captions(name, part.captions))
+    keys = {key for row in captions.rows for key in row.names.values()}
     names = SampleNames(_samples(benchmark(name), part, keys))
-    field = _naming_field(found, names)
-    texts = _by_sample(found, names, field)
-    known = sum(sample in texts for sample in names.samples)
+    field = _naming_field(captions, names)
+    texts = _by_sample(captions, names, field)
+    captioned = sum(sample in texts for sample in names.samples)
     is_own = field == _OWN
-    if is_own and all(row.names[field] in texts for row in found.rows if row.text is not None):
+    if is_own and all(row.names[field] in texts for row in captions.rows if row.text is not None):
         return SampleCaptions(texts)
     by = "" if is_own else f" by {field}"
-    counts = f"{known:,} of {len(names.samples):,} samples{by}"
-    return SampleCaptions(texts, f"{name} captions: {found.kind}, {counts}")
+    counts = f"{captioned:,} of {len(names.samples):,} samples{by}"
+    return SampleCaptions(texts, f"{name} captions: {captions.kind}, {counts}")
 
 
 def captions_as_named(name: str, path: Path) -> dict[str, str]:
-    """The captions at a path where the data are not: by the name that is the surest. Raises
+    """The captions at a path, without the data: keyed by the most reliable name. Raises
     InvalidInput naming file, line and field.
     """
-    found = _not_empty(find_captions(name, path))
-    return _by_sample(found, SampleNames({}), next(iter(found.rows[0].names)))
+    captions = _not_empty(find_captions(name, path))
+    return _by_sample(captions, SampleNames({}), next(iter(captions.rows[0].names)))
 
 
 def find_captions(name: str, path: Path) -> CaptionRows:
-    """The captions for a benchmark at a path; rows of others are left out. Raises InvalidInput."""
-    chosen = benchmark(name)
-    if _in_own_layout(chosen, path):
-        kind = OBJECT if chosen.captions.format is FileFormat.OBJECT else "JSON Lines"
-        return CaptionRows(path, kind, tuple(_own_rows(chosen, path)))
-    found = detect_captions(path)
-    rows = tuple(row for row in found.rows if row.benchmark in (None, name))
+    """The captions for a benchmark at a path, without rows of others. Raises InvalidInput."""
+    own = benchmark(name)
+    if _in_own_layout(own, path):
+        kind = OBJECT if own.captions.format is FileFormat.OBJECT else "JSON Lines"
+        return CaptionRows(path, kind, tuple(_own_rows(own, path)))
+    detected = detect_captions(path)
+    rows = tuple(row for row in detected.rows if row.benchmark in (None, name))
     if not rows:
-        others = _listed(row.benchmark or "" for row in found.rows)
+        others = _listed(row.benchmark or "" for row in detected.rows)
         raise InvalidInput(f"no captions of {name}: rows are of {others}", file=str(path))
-    return CaptionRows(path, found.kind, rows)
+    return CaptionRows(path, detected.kind, rows)
 
 
-def _own_rows(chosen: Benchmark, path: Path) -> Iterator[CaptionRow]:
+def _own_rows(own: Benchmark, path: Path) -> Iterator[CaptionRow]:
     last = Row(str(path), 1, {})
 
     def noted(rows: Iterable[Row]) -> Iterator[Row]:
@@ -95,27 +95,27 @@ def _own_rows(chosen: Benchmark, path: Path) -> Iterator[CaptionRow]:
             last = row
             yield row
 
-    for key, text in chosen.read_captions(noted(DatasetFiles(path).rows(chosen.captions))):
+    for key, text in own.read_captions(noted(DatasetFiles(path).rows(own.captions))):
         yield CaptionRow(Row(last.file, last.line, {}), {_OWN: key}, text)
 
 
-def _not_empty(found: CaptionRows) -> CaptionRows:
-    if all(row.text is None for row in found.rows):
-        raise InvalidInput("no captions", file=str(found.path))
-    return found
+def _not_empty(captions: CaptionRows) -> CaptionRows:
+    if all(row.text is None for row in captions.rows):
+        raise InvalidInput("no captions", file=str(captions.path))
+    return captions
 
 
-def _in_own_layout(chosen: Benchmark, path: Path) -> bool:
-    """Whether captions are in the benchmark's own layout, or nothing else can be made of them."""
+def _in_own_layout(own: Benchmark, path: Path) -> bool:
+    """Whether captions are in the benchmark's own layout, or cannot be read in any other."""
     if not path.exists():
         return True
     if path.is_dir() and not any(file.suffix.lower() in SUFFIXES for file in path.glob("*")):
         return True
-    match chosen.captions.format:
+    match own.captions.format:
         case FileFormat.OBJECT:
             return path.is_file() and path.suffix.lower() == ".json" and kind_of(path) == OBJECT
         case FileFormat.JSONL_FOLDER:
-            return _is_by_task(path, chosen.captions.stems)
+            return _is_by_task(path, own.captions.stems)
         case _:
             return True
 
@@ -131,51 +131,51 @@ def _is_by_task(path: Path, tasks: Collection[str]) -> bool:
 
 
 def _samples(
-    chosen: Benchmark, part: BenchmarkConfig, keys: Iterable[str]
+    own: Benchmark, part: BenchmarkConfig, keys: Iterable[str]
 ) -> dict[str, tuple[str, ...]]:
     """The samples that have questions about captions, each with its media."""
-    rows = DatasetFiles(part.data).rows(chosen.data)
-    if chosen.samples is not None:
-        return dict(chosen.samples(rows))
-    settings = resolve_settings(chosen.name, part.set)
-    items = chosen.plan(rows, PlanRequest(settings=settings, captions=frozenset(keys)))
+    rows = DatasetFiles(part.data).rows(own.data)
+    if own.samples is not None:
+        return dict(own.samples(rows))
+    settings = resolve_settings(own.name, part.set)
+    items = own.plan(rows, PlanRequest(settings=settings, captions=frozenset(keys)))
     return {item.sample: item.media for item in items if item.source is Source.CAPTION}
 
 
-def _naming_field(found: CaptionRows, names: SampleNames) -> str:
-    """The field that names the most samples; an unsure one only where no other names any.
+def _naming_field(captions: CaptionRows, names: SampleNames) -> str:
+    """The field that names the most samples; an uncertain one only if no other names any.
 
-    Raises InvalidInput if none does, and for a row in which another field names another sample.
+    Raises InvalidInput if there is none, and for a row in which another field names another sample.
     """
     named: dict[str, set[str]] = {}
-    for row in found.rows:
+    for row in captions.rows:
         for field, key in row.names.items():
             samples = named.setdefault(field, set())
             if len(matches := names.find(key)) == 1:
                 samples.update(matches)
     sure = [name for name in named if named[name] and name.rpartition(".")[2] not in UNSURE]
     best = max(sure or named, key=lambda field: len(named[field]))
-    ambiguous = any(len(names.find(row.names.get(best, ""))) > 1 for row in found.rows)
-    # Data of questions about media alone have no samples that need captions.
+    ambiguous = any(len(names.find(row.names.get(best, ""))) > 1 for row in captions.rows)
+    # With questions about media alone, no sample needs a caption.
     if names.samples and not named[best] and not ambiguous:
-        seen = (
-            f"{field} {_listed(row.names[field] for row in found.rows if field in row.names)}"
+        examples = (
+            f"{field} {_listed(row.names[field] for row in captions.rows if field in row.names)}"
             for field in islice(named, _EXAMPLES)
         )
         raise InvalidInput(
-            f"no caption is of a sample of the data: found {found.kind} with {'; '.join(seen)}; "
+            f"no caption matches a sample: found {captions.kind} with {'; '.join(examples)}; "
             f"samples are named like {_listed(names.samples)}",
-            file=str(found.path),
+            file=str(captions.path),
         )
-    _refuse_two_samples(found, names, best, sure)
+    _refuse_two_samples(captions, names, best, sure)
     return best
 
 
 def _refuse_two_samples(
-    found: CaptionRows, names: SampleNames, best: str, others: Iterable[str]
+    captions: CaptionRows, names: SampleNames, best: str, others: Iterable[str]
 ) -> None:
     """Raise InvalidInput for a row in which one of `others` names another sample than `best`."""
-    for row in found.rows:
+    for row in captions.rows:
         sample = names.find(row.names.get(best, ""))
         for field in others:
             other = names.find(row.names.get(field, ""))
@@ -188,11 +188,11 @@ def _listed(names: Iterable[str]) -> str:
     return ", ".join(f"{name:.60}" for name in islice(dict.fromkeys(names), _EXAMPLES))
 
 
-def _by_sample(found: CaptionRows, names: SampleNames, field: str) -> dict[str, str]:
-    """The caption of each sample: that under its own name, else the only one under another."""
-    exact = {key for row in found.rows if (key := row.names.get(field)) in names.samples}
-    chosen: dict[str, CaptionRow] = {}
-    for row in found.rows:
+def _by_sample(captions: CaptionRows, names: SampleNames, field: str) -> dict[str, str]:
+    """Each sample's caption: the one under its own name, else the only one under another."""
+    exact = {key for row in captions.rows if (key := row.names.get(field)) in names.samples}
+    by_sample: dict[str, CaptionRow] = {}
+    for row in captions.rows:
         key = row.names.get(field)
         if key is None:
             raise row.row.error(field, "missing")
@@ -202,8 +202,8 @@ def _by_sample(found: CaptionRows, names: SampleNames, field: str) -> dict[str, 
         sample = samples[0] if samples and not (key not in exact and samples[0] in exact) else key
         if row.text is None:
             continue
-        first = chosen.setdefault(sample, row)
+        first = by_sample.setdefault(sample, row)
         if first.text != row.text:
             message = f"{key} has another caption in {first.row.file}:{first.row.line}"
             raise row.row.error(field, message)
-    return {sample: row.text for sample, row in chosen.items() if row.text is not None}
+    return {sample: row.text for sample, row in by_sample.items() if row.text is not None}

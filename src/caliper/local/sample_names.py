@@ -1,4 +1,4 @@
-"""Which sample of a dataset a name stands for, with or without folders and extension."""
+"""Finds the sample of a dataset by name, with or without folders and extension."""
 
 from __future__ import annotations
 
@@ -17,32 +17,32 @@ _Index = dict[str, list[tuple[_Form, str]]]
 class SampleNames:
     """The samples of a dataset, each with the paths of its media.
 
-    A name also stands for a sample if both are equal but for leading folders or an extension that
-    only one of them has, or if it so names the only medium of the sample. An equal name counts
-    before such ones, that of a sample before that of a medium.
+    A name also matches a sample if they differ only by leading folders or an extension that one of
+    them lacks, or if it matches the sample's only medium in this way. Equal names come before such
+    matches, and names of samples before those of media.
     """
 
     def __init__(self, samples: Mapping[str, tuple[str, ...]]) -> None:
         self.samples = samples
 
     def find(self, name: str) -> tuple[str, ...]:
-        """The sample that is named; none or several if that is not clear."""
+        """The sample with this name; none or several if that is unclear."""
         if name in self.samples:
             return (name,)
         stem, form = _parts(name)
         index = self._index
-        equal = (sample for known, sample in index.get(stem, ()) if known == form)
-        alike = (sample for known, sample in index.get(stem, ()) if _agree(form, known))
+        equal = (sample for other, sample in index.get(stem, ()) if other == form)
+        alike = (sample for other, sample in index.get(stem, ()) if _agree(form, other))
         return tuple(dict.fromkeys(equal)) or tuple(dict.fromkeys(alike))
 
     @cached_property
     def _index(self) -> _Index:
-        found: _Index = {}
+        index: _Index = {}
         media = ((m[0], sample) for sample, m in self.samples.items() if len(m) == 1)
         for name, sample in chain(zip(self.samples, self.samples, strict=True), media):
             stem, form = _parts(name)
-            found.setdefault(stem, []).append((form, sample))
-        return found
+            index.setdefault(stem, []).append((form, sample))
+        return index
 
 
 def _parts(name: str) -> tuple[str, _Form]:

@@ -1,4 +1,4 @@
-"""The section `serve` of a suite: what serves each of its checkpoints, and where."""
+"""The section `serve` of a suite: how and where its checkpoints are served."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from caliper.wiring.strict import Strict
 _SLOT = re.compile(r"[A-Za-z0-9_-]{1,63}", re.ASCII)
 _LOOPBACK = {"localhost", "127.0.0.1", "::1"}
 _MOST = 200
-"""Characters of a server in a key. Those that are equal up to there take turns for nothing."""
+"""Characters of a server in a key. Servers with the same beginning take turns needlessly."""
 _LIMITS = {"slot", "start", "use", "silence"}
 _PLACES = {"namespace", "api", "account"}
 _WITH_PORT = ("command", "url")
@@ -27,23 +27,23 @@ KINDS: Mapping[str, tuple[str, ...]] = {
     "endpoint": ("lora", "model"),
     "pod": ("namespace", "port", "api", "account", "health", "model"),
 }
-"""What may serve a checkpoint, and which keys go with it."""
+"""The ways to serve a checkpoint, and the keys of each."""
 ENDPOINT_FIELDS = ("endpoint", "model")
 """Fields of a captioner's SPEC that the server of the checkpoint fills in."""
 
 
 class ServeConfig(Strict):
-    """What serves a checkpoint: one of `KINDS`. In texts {path}, {source}, {revision}, {name}
-    and {step} stand for those of the checkpoint.
+    """How a checkpoint is served: one of `KINDS`. In texts, {path}, {source}, {revision}, {name}
+    and {step} are those of the checkpoint.
 
-    `command` are words, with {port}; it serves at `url`, and is ready when GET of the path `health`
-    is answered with 200. `triton` is `[https://]HOST:PORT/MODEL` of a server in explicit control
+    `command` is a list of words, with {port}; it serves at `url`, and is ready when GET of the path
+    `health` returns 200. `triton` is `[https://]HOST:PORT/MODEL` of a server in explicit control
     mode, `config` replaces the model's configuration there. `endpoint` is the URL of a server that
     others run; it is waited for, or loads the folder `lora` as an adapter (vLLM). `pod` is the
-    manifest of a pod, made in `namespace` of the API server `api` with `token` and `ca.crt` of the
-    folder `account`; it serves at `port`. `model` is the name of the model. `start`, `use` and
-    `silence` are seconds: until it is ready, of the evaluation, and without an answer before it
-    counts as hung. Suites with the same `slot`, or the same server, take turns.
+    manifest of a pod, created in `namespace` of the API server `api` with `token` and `ca.crt` of
+    the folder `account`; it serves at `port`. `model` is the model's name. `start`, `use` and
+    `silence` are limits in seconds: until it is ready, for the evaluation, and without an answer
+    before it counts as hung. Suites with the same `slot`, or the same server, take turns.
     """
 
     slot: str = "default"
@@ -90,24 +90,27 @@ class ServeConfig(Strict):
 
     @model_validator(mode="after")
     def _one_kind(self) -> Self:
-        given = [name for name in KINDS if getattr(self, name) is not None]
-        if len(given) != 1:
+        kinds = [name for name in KINDS if getattr(self, name) is not None]
+        if len(kinds) != 1:
             raise ValueError(f"give exactly one of {', '.join(KINDS)}")
-        known = {*_LIMITS, *given, *KINDS[given[0]]}
-        if foreign := sorted(self.model_fields_set - known):
-            raise ValueError(f"{foreign[0]} is not for {given[0]}")
+        keys = {*_LIMITS, *kinds, *KINDS[kinds[0]]}
+        if foreign := sorted(self.model_fields_set - keys):
+            raise ValueError(f"{foreign[0]} is not for {kinds[0]}")
         return self
 
     @property
     def place(self) -> str:
-        """The slot as the store names it: one of each machine, for what only it can end."""
+        """The slot's name in the store. Each machine has its own for commands, which only it can
+        end.
+        """
         host = re.sub(r"[^A-Za-z0-9-]", "-", socket.gethostname())
         return f"{self.slot}.{host}" if self.command else self.slot
 
     @property
     def server_place(self) -> str:
-        """The slot of the server that others run, however suites write its address; empty for what
-        is made for the checkpoint. Servers that a template names are one: slots are not removed.
+        """The slot of a server that others run, however suites write its address; empty if the
+        server is created for the checkpoint. Servers named by one template share a slot, as slots
+        are not removed.
         """
         target = self.triton.rpartition("/")[0] if self.triton else self.endpoint
         if not target:
@@ -116,7 +119,7 @@ class ServeConfig(Strict):
             url = urlsplit(target if "://" in target else f"http://{target}")
             port = url.port or (443 if url.scheme == "https" else 80)
         except ValueError:
-            # It is refused when it is used.
+            # Its use will be refused.
             where = target.rpartition("@")[2]
         else:
             host = (url.hostname or "").rstrip(".")
@@ -126,10 +129,10 @@ class ServeConfig(Strict):
 
     @property
     def deciding(self) -> Mapping[str, Any]:
-        """What may decide a result: no limit of time, and no place."""
+        """The values that may affect a result: no time limits and no places."""
         return self.model_dump(mode="json", exclude=_LIMITS | _PLACES, exclude_defaults=True)
 
 
 def suite_serving(values: Mapping[str, Any]) -> ServeConfig | None:
-    """What serves the checkpoints of a suite with these values, if anything does."""
+    """How the checkpoints of a suite with these values are served, if at all."""
     return ServeConfig.model_validate(values["serve"]) if values.get("serve") else None

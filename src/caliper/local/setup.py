@@ -1,4 +1,4 @@
-"""Sets up a local run: opens its files, resolves its models and the spec."""
+"""Sets up a local run: opens its files, and resolves its models and spec."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ from caliper.ports.storage import Sources
 from caliper.wiring.models import Access, ModelRoom
 
 CaptionedRuleOf = Callable[[RunLedger, Captions], Awaitable[StopRule]]
-"""Makes the rule that ends a run early, of its ledger and its captions."""
+"""Creates the rule that ends a run early, from its ledger and captions."""
 
 
 @dataclass(slots=True)
@@ -71,7 +71,7 @@ class RunModels:
 
 @dataclass(frozen=True, slots=True)
 class RunSetup:
-    """A run that is ready to be planned. `rule_of` makes the rule that ends it early, if any.
+    """A run that is ready to be planned. `rule_of` creates the rule that ends it early, if any.
     `notes` say how captions were found.
     """
 
@@ -90,7 +90,7 @@ async def prepare(
     """Open, read and resolve everything that a run depends on; its models are closed at the end of
     the context.
 
-    Data that are named are fetched first. Raises InvalidInput naming file, line and field;
+    Named data are fetched first. Raises InvalidInput naming file, line and field;
     BackendError when the endpoint of a model does not answer, StoreUnavailable when a source of
     data does not.
     """
@@ -124,7 +124,7 @@ def _refuse_nameless(config: RunConfig, models: RunModels) -> None:
 
 
 def _model_name(models: RunModels) -> str:
-    """The endpoint's name of the checkpoint, without its owner."""
+    """The endpoint's name for the checkpoint, without the owner."""
     return next(iter(models.captioners.values())).identity.name.rsplit("/", 1)[-1]
 
 
@@ -132,7 +132,7 @@ async def _open_part(
     name: str, config: RunConfig, supplies: FileSupplies, models: RunModels, notes: list[str]
 ) -> BenchmarkRequest:
     """Open the files and models of a benchmark, and request it."""
-    chosen, part, room = benchmark(name), config.benchmarks[name], models.room
+    own, part, room = benchmark(name), config.benchmarks[name], models.room
     # Report errors in files and settings before calling any model.
     resolve_settings(name, part.set)
     supplies.files[name] = sources = open_sources(name, part, notes.append)
@@ -141,7 +141,7 @@ async def _open_part(
     taxonomy_of(name, part)
     seed = sampling_seed(config.seed, config.replicate)
     answerer = await room.answerer(answerer_spec(name, part), name, models.pack, seed)
-    models.answerers[f"{name}/{chosen.role}"] = answerer
+    models.answerers[f"{name}/{own.role}"] = answerer
     captioner = None
     if part.captioner is not None:
         models.captioners[name] = await room.chat_model(part.captioner)
@@ -150,7 +150,7 @@ async def _open_part(
     if part.qa_replies is not None:
         media = models.answerers[f"{name}/media"] = room.replay(name, part.qa_replies, Source.MEDIA)
         file_digests["qa_replies"] = media.identity.revision
-    if chosen.needs_language:
+    if own.needs_language:
         models.tagger = room.tagger(part.tagger)
         models.embedder = await room.embedder(part.embedder)
     supplies.digests.update(digest for digest in file_digests.values() if digest is not None)
@@ -168,13 +168,13 @@ def answerer_spec(name: str, part: BenchmarkConfig) -> str:
 
 
 def digests(name: str, sources: Sources) -> dict[str, str | None]:
-    """The digests of a benchmark's files, by their field of the spec."""
-    chosen = benchmark(name)
+    """The digests of a benchmark's files, by field of the spec."""
+    own = benchmark(name)
     qa_data = None
-    if sources.qa_data is not None and chosen.qa_data is not None:
-        qa_data = sources.qa_data.digest(chosen.qa_data)
+    if sources.qa_data is not None and own.qa_data is not None:
+        qa_data = sources.qa_data.digest(own.qa_data)
     return {
-        "data": sources.data.digest(chosen.data),
+        "data": sources.data.digest(own.data),
         "captions": None if sources.captions is None else digest(sources.captions),
         "qa_data": qa_data,
     }
@@ -183,8 +183,8 @@ def digests(name: str, sources: Sources) -> dict[str, str | None]:
 def open_sources(
     name: str, part: BenchmarkConfig, note: Callable[[str], None] = lambda _: None
 ) -> Sources:
-    """The input files of a benchmark. `note` takes how its captions were found, if that is not
-    plain. Raises InvalidInput naming file and line.
+    """The input files of a benchmark. `note` receives how its captions were found, unless that is
+    obvious. Raises InvalidInput naming file and line.
     """
     qa_data = DatasetFiles(part.qa) if isinstance(part.qa, Path) else None
     supplied = sample_captions(name, part)

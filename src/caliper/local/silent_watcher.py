@@ -7,7 +7,7 @@ from caliper.core.plan import PlanSummary
 
 
 class SilentWatcher:
-    """A ports.watcher.Watcher that ignores everything; subclasses override what they show."""
+    """A ports.watcher.Watcher that ignores everything; subclasses override methods."""
 
     def on_plan(self, summary: PlanSummary) -> None:
         """Do nothing."""

@@ -1,4 +1,4 @@
-"""Checkpoints on disk: their revision, what a folder delivers, and where captions are in them."""
+"""Checkpoints on disk: their revisions, and folders that deliver them."""
 
 from __future__ import annotations
 
@@ -19,8 +19,8 @@ Signature = tuple[tuple[str, int, int], ...]
 
 @dataclass(frozen=True, slots=True)
 class NamedSource:
-    """A checkpoint as somebody names it: a path, or a URI with a `revision`. What is not given is
-    taken from the source: the digest of its files, and its name.
+    """A checkpoint as named by a user: a path, or a URI with a `revision`. Missing fields come from
+    the source: the digest of its files, and its name.
     """
 
     source: str
@@ -35,7 +35,7 @@ class NamedSource:
         if remote and not self.revision:
             raise InvalidInput("a URI needs --revision", file=self.source, field="revision")
         if not remote and not path.exists():
-            raise InvalidInput("there is no such file or folder", file=self.source)
+            raise InvalidInput("no such file or folder", file=self.source)
         name = self.name or (Path(self.source.rstrip("/")).name if remote else _stem(path))
         return CheckpointRevision(
             self.source if remote else str(path.absolute()),
@@ -49,7 +49,7 @@ class NamedSource:
 
 
 def _appeared(path: Path) -> str:
-    """When the last file of a checkpoint was written."""
+    """The time when a checkpoint's last file was written."""
     last = max((time for _, _, time in signature_of(path)), default=0) // 1_000_000 / 1_000
     return datetime.fromtimestamp(last, UTC).isoformat(timespec="milliseconds") if last else ""
 
@@ -65,23 +65,23 @@ def is_gone(checkpoint: CheckpointRevision) -> str:
         return ""
     path = Path(checkpoint.source)
     if not path.exists():
-        return f"{path} does not exist any more"
+        return f"{path} no longer exists"
     if not checkpoint.is_digest:
         return ""
     try:
         current = digest_of(path)
     except InvalidInput as error:
         return str(error)
-    return "" if current == checkpoint.revision else f"{path} holds other files now"
+    return "" if current == checkpoint.revision else f"{path} now holds other files"
 
 
 def digest_of(path: Path) -> str:
     """SHA-256 of the names and contents of a file or of all visible files below a folder, wherever
-    it is. Raises InvalidInput when there are none, or one cannot be read.
+    it is. Raises InvalidInput if there are no files, or one cannot be read.
     """
     whole, files = hashlib.sha256(), _files(path)
     if not files:
-        raise InvalidInput("there are no files in it", file=str(path))
+        raise InvalidInput("contains no files", file=str(path))
     for file in files:
         try:
             with file.open("rb") as content:
@@ -96,14 +96,14 @@ def digest_of(path: Path) -> str:
 def _files(path: Path) -> list[Path]:
     if path.is_file():
         return [path]
-    found = (Path(folder, name) for folder, _, names in os.walk(path) for name in names)
+    files = (Path(folder, name) for folder, _, names in os.walk(path) for name in names)
     return sorted(
-        file for file in found if not any(_is_hidden(part) for part in file.relative_to(path).parts)
+        file for file in files if not any(_is_hidden(part) for part in file.relative_to(path).parts)
     )
 
 
 def signature_of(path: Path) -> Signature:
-    """Names, sizes and times of the files of a checkpoint; empty if it is not there."""
+    """Names, sizes and times of a checkpoint's files; empty if it does not exist."""
     try:
         files = [(file, file.stat()) for file in _files(path)]
     except OSError:
@@ -119,19 +119,19 @@ def _is_hidden(name: str) -> bool:
 class WatchedFolder:
     """A folder in which each visible file or folder is a checkpoint.
 
-    One counts when it looks the same in two scans, so that it is not read while it is written;
-    with `once`, at the first. `warn` takes the errors of those that cannot be read; they are left
-    out until they change.
+    A checkpoint counts when two scans agree on it, so that it is not read while it is written; with
+    `once`, after the first scan. `warn` receives errors about unreadable ones, which are left out
+    until they change.
     """
 
     path: Path
     warn: Callable[[str], None]
     once: bool = False
-    _seen: dict[str, Signature] = field(default_factory=dict)
+    _last_scan: dict[str, Signature] = field(default_factory=dict)
     _read: dict[str, Signature] = field(default_factory=dict)
 
     async def arrivals(self) -> Sequence[CheckpointRevision]:
-        """What is new since the last call, or changed. Raises InvalidInput without the folder."""
+        """Checkpoints new or changed since the last call. Raises InvalidInput without a folder."""
         return await asyncio.to_thread(self._scan)
 
     def _scan(self) -> list[CheckpointRevision]:
@@ -139,16 +139,16 @@ class WatchedFolder:
             names = sorted(file.name for file in self.path.iterdir() if not _is_hidden(file.name))
         except OSError as error:
             raise InvalidInput(f"cannot watch it: {error.strerror}", file=str(self.path)) from error
-        found = []
+        delivered = []
         signatures = {name: signature_of(self.path / name) for name in names}
         for name, signature in signatures.items():
-            is_settled = self.once or self._seen.get(name) == signature
+            is_settled = self.once or self._last_scan.get(name) == signature
             if signature and is_settled and self._read.get(name) != signature:
                 self._read[name] = signature
                 try:
-                    found.append(NamedSource(str(self.path / name)).read())
+                    delivered.append(NamedSource(str(self.path / name)).read())
                 except InvalidInput as error:
                     self.warn(str(error))
-        self._seen = signatures
+        self._last_scan = signatures
         self._read = {name: read for name, read in self._read.items() if name in signatures}
-        return found
+        return delivered

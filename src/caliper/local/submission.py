@@ -23,7 +23,7 @@ from caliper.core.suites import Suite
 from caliper.local.benchmark_config import BenchmarkConfig
 from caliper.local.config import RunConfig, check_config, is_installed
 from caliper.local.data_fetch import fetch_data
-from caliper.local.installation_requests import check_installed
+from caliper.local.installation_requests import OWN_ANCHORS, check_installed
 from caliper.local.request import part_request, run_request
 from caliper.local.sample_captions import captions_as_named
 from caliper.local.setup import open_sources
@@ -44,8 +44,8 @@ async def send(
 ) -> Evaluation:
     """Push data and captions, and start the run. `note` is as for `open_sources`.
 
-    `judging` ends the run once the answer is sure. Models are those of the installation: a
-    captioner, judge or reader is named as it is configured there. So may be data that it has, as
+    `judging` ends the run once the answer is sure. Models are the installation's: captioner, judge
+    and reader have the names that are configured there. Data may be the installation's, too, named
     NAME@VERSION. Raises InvalidInput naming file, line and field of rows that cannot be planned,
     and what the gateway raises.
     """
@@ -54,10 +54,7 @@ async def send(
     if config.store is not None:
         raise InvalidInput("an installation keeps data and replies in its own store", field="store")
     if config.anchors is not None:
-        raise InvalidInput(
-            "whether anchors are judged, an installation's judges are told by its own settings",
-            field="anchors",
-        )
+        raise InvalidInput(OWN_ANCHORS, field="anchors")
     captioned = any(part.captioner is not None for part in config.benchmarks.values())
     if captioned and config.name is None:
         raise InvalidInput(
@@ -82,10 +79,10 @@ async def send(
 
 
 async def push_suite(suite: Suite, push: Callable[[Parcel], Awaitable[None]]) -> Suite:
-    """The suite as an installation keeps it: its data are named by digest, after `push`, or by the
-    NAME@VERSION that they have there.
+    """The suite as an installation stores it: data are named by digest, after `push`, or by
+    NAME@VERSION if the installation has them.
 
-    Raises InvalidInput for what an installation cannot evaluate, and for rows that cannot be
+    Raises InvalidInput for suites that an installation cannot evaluate and rows that cannot be
     planned; and what `push` raises.
     """
     check_installed(suite)
@@ -101,16 +98,16 @@ async def push_suite(suite: Suite, push: Callable[[Parcel], Awaitable[None]]) ->
             else _supplies(config.model_copy(update={"benchmarks": {name: bare}}), name)
         )
     stored = json.loads(canonical_json(suite.values))
-    for name, found in supplies.items():
+    for name, supply in supplies.items():
         part = stored["run"]["benchmarks"][name]
-        digests = {"data": found.data}
-        digests |= {field: parcel.digest for field, parcel in found.parcels.items()}
+        digests = {"data": supply.data}
+        digests |= {field: parcel.digest for field, parcel in supply.parcels.items()}
         part |= {"data": digests["data"], "qa_replies": digests.get("qa_replies")}
         part |= {"qa": digests.get("qa_data") or part.get("qa"), "media": None, "taxonomy": None}
         if "captions" in part:
             # A placeholder, without the folder of the file.
             part["captions"] = Path(part["captions"]).name
-        for parcel in found.parcels.values():
+        for parcel in supply.parcels.values():
             await push(parcel)
     return replace(suite, values={**stored, "taxonomies": taxonomies})
 
@@ -118,7 +115,7 @@ async def push_suite(suite: Suite, push: Callable[[Parcel], Awaitable[None]]) ->
 @dataclass(frozen=True, slots=True)
 class _Supplies:
     """The data of a benchmark to send: parcels by field of the request, and captions. `data` is the
-    name of data that the installation has.
+    name of data that the installation already has.
     """
 
     parcels: Mapping[str, Parcel]
@@ -134,14 +131,14 @@ def _installed(name: str, part: BenchmarkConfig) -> _Supplies:
 def _supplies(
     config: RunConfig, name: str, note: Callable[[str], None] = lambda _: None
 ) -> _Supplies:
-    part, chosen = config.benchmarks[name], benchmark(name)
+    part, own = config.benchmarks[name], benchmark(name)
     sources = open_sources(name, part, note)
     parcels = {"data": parcel_of(name, part), **parcels_from_media(name, part)}
     qa_rows: Iterable[Row] | None = None
     if part.qa is not None or part.qa_replies is not None:
         qa_rows = ()
-        if chosen.qa_data is not None and sources.qa_data is not None:
-            qa_rows = sources.qa_data.rows(chosen.qa_data)
+        if own.qa_data is not None and sources.qa_data is not None:
+            qa_rows = sources.qa_data.rows(own.qa_data)
     request = PlanRequest(
         settings=resolve_settings(name, part.set),
         seed=config.seed,
@@ -149,7 +146,7 @@ def _supplies(
         captions=sources.captions,
         qa_rows=qa_rows,
     )
-    for _ in chosen.plan(sources.data.rows(chosen.data), request):
+    for _ in own.plan(sources.data.rows(own.data), request):
         # Planning raises for invalid rows; the items are not needed.
         pass
     return _Supplies(parcels, sources.captions)
@@ -166,7 +163,7 @@ def parcel_of(name: str, part: BenchmarkConfig) -> Parcel:
 
 def parcels_from_media(name: str, part: BenchmarkConfig) -> dict[str, Parcel]:
     """The parcels for questions about the media, by field of the request. The digest of recorded
-    replies is the revision of the model that gave them.
+    replies is the revision of the model that wrote them.
 
     Raises InvalidInput naming file and line of unreadable recordings, and if the questions are not
     those of the benchmark.
@@ -212,20 +209,20 @@ def parcel_at(name: str, data: Path, media_root: Path | None, qa: Path | None = 
 def _media(
     name: str, data: Path, qa: Path | None, root: Path
 ) -> tuple[dict[str, Path], tuple[str, ...]]:
-    """The existing media by path, and the paths of missing ones. Nothing outside of the media
-    folder is ever sent.
+    """The existing media by path, and the paths of missing ones. Nothing outside the media folder
+    is ever sent.
 
     Raises InvalidInput if the folder does not exist.
     """
     if not root.is_dir():
         raise InvalidInput("no such folder", file=str(root), field="media")
-    chosen = benchmark(name)
+    own = benchmark(name)
     qa_rows = None
-    if qa is not None and chosen.qa_data is not None:
-        qa_rows = DatasetFiles(qa).rows(chosen.qa_data)
-    settings = {setting.name: setting.default for setting in chosen.settings}
-    rows = DatasetFiles(data).rows(chosen.data)
-    items = chosen.plan(rows, PlanRequest(settings=settings, qa_rows=qa_rows))
+    if qa is not None and own.qa_data is not None:
+        qa_rows = DatasetFiles(qa).rows(own.qa_data)
+    settings = {setting.name: setting.default for setting in own.settings}
+    rows = DatasetFiles(data).rows(own.data)
+    items = own.plan(rows, PlanRequest(settings=settings, qa_rows=qa_rows))
     existing, lacking = {}, []
     for path in sorted({path for item in items for path in item.media}):
         try:

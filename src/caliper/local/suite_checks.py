@@ -1,4 +1,4 @@
-"""Checks of a suite's YAML file that its keys alone do not make."""
+"""Checks of a suite's YAML file beyond those of single keys."""
 
 from __future__ import annotations
 
@@ -35,14 +35,14 @@ def check_part(
         ) from error
 
 
-def _check_template(captioner: str, known: Sequence[str]) -> None:
+def _check_template(captioner: str, fields: Sequence[str]) -> None:
     try:
-        rest = fill(captioner, dict.fromkeys(known, ""))
+        rest = fill(captioner, dict.fromkeys(fields, ""))
     except InvalidInput as error:
         raise InvalidInput(error.message, field="captioner") from error
     if "{" in rest:
-        # From there on: the URL before may hold a secret.
-        message = f"unknown field {rest[rest.index('{') :]:.40}; known: {', '.join(known)}"
+        # From the brace on: the URL before it may hold a secret.
+        message = f"unknown field {rest[rest.index('{') :]:.40}; known: {', '.join(fields)}"
         raise InvalidInput(message, field="captioner")
 
 
@@ -53,7 +53,7 @@ def check_sequential(
     whole = [name for name in config.benchmarks if not benchmark(name).is_divisible]
     rules = {
         "it needs a gate or a margin": keys.gate is None and keys.margin is None,
-        "not with a budget of calls, which cuts by another order": keys.budget.calls is not None,
+        "not with a budget of calls, which cuts in another order": keys.budget.calls is not None,
         f"not with {', '.join(whole)}, whose questions are judged together": bool(whole),
     }
     for message in (text for text, broken in rules.items() if broken):

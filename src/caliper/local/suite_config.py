@@ -1,8 +1,8 @@
-"""The YAML file of a suite: what a run's file has, and how checkpoints are compared.
+"""The YAML file of a suite: the keys of a run's file, and how checkpoints are compared.
 
 A benchmark of a suite has no source of captions, or a `captions` file within each checkpoint, or a
-`captioner` in whose SPEC {path} or {source}, {revision}, {name} and {step} stand for those of a
-checkpoint.
+`captioner` whose SPEC may contain the checkpoint's {path} or {source}, {revision}, {name} and
+{step}.
 """
 
 from __future__ import annotations
@@ -84,7 +84,7 @@ def read_suite(path: Path) -> Suite:
         "captions": captions,
         "policy": policy and asdict(policy),
         "margin": keys.margin,
-        # Else left out, so that earlier suites keep their versions.
+        # Left out by default, so that earlier suites keep their versions.
         **({"judging": keys.judging} if keys.judging != "full" else {}),
         **({"alarms": keys.alarms} if keys.alarms != "checkpoint" else {}),
         **({"month": month} if month else {}),
@@ -94,7 +94,7 @@ def read_suite(path: Path) -> Suite:
         values["timeout"] = keys.timeout
     if keys.serve is not None:
         values["serve"] = keys.serve.model_dump(mode="json", exclude_defaults=True)
-    # As it is when it is read back: lists for tuples.
+    # As when it is read back: lists for tuples.
     values = json.loads(canonical_json(values))
     baseline = Baseline.parse(keys.baseline)
     version = run_id(digest(_deciding(config, values, baseline)))
@@ -103,7 +103,7 @@ def read_suite(path: Path) -> Suite:
 
 
 def _captions_of(benchmarks: Any, path: Path, root: yaml.Node | None) -> dict[str, str]:
-    """The captions file of each benchmark within a checkpoint, where the suite names one."""
+    """Each benchmark's captions file within a checkpoint, if the suite names one."""
     parts = benchmarks if isinstance(benchmarks, dict) else {}
     named = {
         name: part["captions"]
@@ -126,26 +126,26 @@ def _with_captions(part: Any) -> Any:
 
 
 def _deciding(config: RunConfig, values: Mapping[str, Any], baseline: Baseline) -> dict[str, Any]:
-    """All that decides a result: files by digest, and never a place, cost or rank."""
+    """All values that affect a result: files by digest, without places, costs or priorities."""
     measured = config.model_dump(
         mode="json",
         exclude_defaults=True,
         exclude={*_NOT_MEASURED, "pack"},
     )
     for name, part in config.benchmarks.items():
-        kept = {
+        values_by_key = {
             key: value for key, value in measured["benchmarks"][name].items() if key not in _PLACES
         }
         if is_installed(part.data):
-            # What the name stands for never changes.
+            # The data under this name never change.
             data: dict[str, str | None] = {"data": str(part.data)}
         else:
             data = digests(name, open_sources(name, part.model_copy(update={"captions": None})))
         if part.taxonomy is not None:
-            kept["taxonomy"] = digest_of(part.taxonomy)
+            values_by_key["taxonomy"] = digest_of(part.taxonomy)
         if part.qa_replies is not None:
-            kept["qa_replies"] = digest_of(part.qa_replies)
-        measured["benchmarks"][name] = {**kept, **data, "qa": part.qa is True}
+            values_by_key["qa_replies"] = digest_of(part.qa_replies)
+        measured["benchmarks"][name] = {**values_by_key, **data, "qa": part.qa is True}
     serve = suite_serving(values)
     return {
         **({} if serve is None else {"serve": serve.deciding}),
@@ -167,13 +167,13 @@ def suite_run(
     InvalidInput.
     """
     config = check_config(suite.values["run"], file=f"suite {suite.name}")
-    known = checkpoint_fields(checkpoint)
+    fields = checkpoint_fields(checkpoint)
     if served is not None:
-        known |= dict(zip(ENDPOINT_FIELDS, (served.url, served.model), strict=True))
+        fields |= dict(zip(ENDPOINT_FIELDS, (served.url, served.model), strict=True))
     parts = {}
     for name, part in config.benchmarks.items():
         if part.captioner is not None:
-            update: dict[str, Any] = {"captioner": fill(part.captioner, known)}
+            update: dict[str, Any] = {"captioner": fill(part.captioner, fields)}
         else:
             file = suite.values["captions"].get(name)
             update = {
@@ -186,8 +186,8 @@ def suite_run(
 
 
 def _captions_in(source: Path, name: str, file: str | None, benchmarks: int) -> Path:
-    """The captions of a benchmark in a checkpoint: the file that the suite names, else the one
-    named after the benchmark, else the checkpoint itself, if there is only one benchmark.
+    """A benchmark's captions in a checkpoint: the file that the suite names, else the one named
+    after the benchmark, else the checkpoint itself if there is only one benchmark.
     """
     if source.is_file() and file is None and benchmarks == 1:
         return source
@@ -198,9 +198,7 @@ def _captions_in(source: Path, name: str, file: str | None, benchmarks: int) -> 
             return source / each
     if file is None and benchmarks == 1 and source.is_dir():
         return source
-    raise InvalidInput(
-        f"there are no captions: expected {' or '.join(names)} in it", file=str(source)
-    )
+    raise InvalidInput(f"no captions: expected {' or '.join(names)} in it", file=str(source))
 
 
 def suite_policy(suite: Suite) -> Policy | None:
@@ -218,8 +216,8 @@ def suite_policy(suite: Suite) -> Policy | None:
 
 
 def without_revision(suite: Suite) -> list[str]:
-    """Judges and readers whose SPEC names no revision: unless their server reports one, nothing is
-    reused between checkpoints.
+    """Judges and readers whose SPEC names no revision: unless their server reports one, no replies
+    are reused between checkpoints.
     """
     config = check_config(suite.values["run"])
     specs = {name: answerer_spec(name, part) for name, part in config.benchmarks.items()}
@@ -245,9 +243,9 @@ def _keys_of(values: dict[str, Any], path: Path, root: yaml.Node | None) -> Suit
             "notify": NotifyTarget,
             "serve": ServeConfig,
         }
-        known = (
+        keys = (
             nested.get(first, SuiteKeys).model_fields
             if rest
             else {*SuiteKeys.model_fields, *_RUN_KEYS}
         )
-        raise first_problem(error, known, str(path), root) from error
+        raise first_problem(error, keys, str(path), root) from error

@@ -1,4 +1,4 @@
-"""Decides what becomes of a checkpoint whose run has ended, wherever it was evaluated."""
+"""Decides on a checkpoint whose run has ended, wherever it was evaluated."""
 
 from __future__ import annotations
 
@@ -32,12 +32,12 @@ CAUSES = {
     Decision.INCONCLUSIVE: EntryCause.DOUBT,
 }
 RunComparison = Callable[[str, str], Awaitable[Comparison]]
-"""Compares a run with a base by the gate's request: their names in entries, the base's first."""
+"""Compares two runs, named as in entries, by the gate's request; the base comes first."""
 
 
 @dataclass(frozen=True, slots=True)
 class EvaluatedRun:
-    """A run that has ended: its name in entries, its report, and what it cost."""
+    """An ended run: its name in entries, its report, and its cost."""
 
     name: str
     report: Report
@@ -47,18 +47,18 @@ class EvaluatedRun:
 
     @property
     def counts(self) -> dict[str, int]:
-        """How many questions were asked, got replies to the same requests of other runs, and were
-        not asked.
+        """The numbers of questions that were asked, that reused replies of other runs, and that
+        were not asked.
         """
         coverages = [part.coverage for part in self.report.benchmarks]
         saved = sum(coverage.undrawn for coverage in coverages)
         reused = self.report.reuse.verdicts if self.report.reuse else 0
-        asked = sum(coverage.planned for coverage in coverages) - saved - reused
-        return {"asked": asked, "reused": reused, "saved": saved}
+        count = sum(coverage.planned for coverage in coverages) - saved - reused
+        return {"asked": count, "reused": reused, "saved": saved}
 
     @property
     def fields(self) -> dict[str, Any]:
-        """What an entry says of it."""
+        """The run's fields in an entry."""
         return {
             "run": self.name,
             "is_complete": self.report.state == RunState.COMPLETE,
@@ -74,7 +74,8 @@ async def decide(
     suite: Suite, run: EvaluatedRun, baseline: BaselineChoice, compare: RunComparison
 ) -> tuple[EntryCause, dict[str, Any]]:
     """Compare with the baseline and apply the gate: the cause of the entry's next state, and more
-    of its fields. What cannot be compared is inconclusive. Raises StoreUnavailable, BackendError.
+    of its fields. Runs that cannot be compared are inconclusive. Raises StoreUnavailable,
+    BackendError.
     """
     policy, margin = suite_policy(suite), suite.values["margin"]
     base = baseline.entry
@@ -101,8 +102,8 @@ async def decide(
 async def sequential_plan(
     suite: Suite, entry: CheckpointEntry, base: StoredRun, accounts: SuiteAccounts
 ) -> SequentialPlan:
-    """How the run of a checkpoint stops early, without what was judged again of the baseline.
-    Raises StoreUnavailable.
+    """How a checkpoint's run stops early, without repeated judgements of the baseline. Raises
+    StoreUnavailable.
     """
     policy, margin = suite_policy(suite), suite.values["margin"]
     level = LEVEL if policy is None else policy.level
@@ -116,14 +117,14 @@ async def sequential_plan(
 async def decide_by_look(
     last_look: Callable[[], Awaitable[Look]], evaluated: EvaluatedRun, base: CheckpointEntry
 ) -> tuple[EntryCause, dict[str, Any]]:
-    """The decision of the look that ended a run, or of the last one."""
+    """The decision of the look that ended a run, or of the last look."""
     against: dict[str, Any] = {"baseline": base.checkpoint.revision}
     if warnings := stuffing_warnings(evaluated.report):
         return EntryCause.DOUBT, {**against, "reason": "; ".join(warnings)}
     look, counts = await last_look(), evaluated.counts
-    told = f"asked {counts['asked']:,} of {sum(counts.values()):,} questions"
-    told += f", reused {counts['reused']:,}" if counts["reused"] else ""
-    reason = "; ".join(filter(None, (describe(look), told)))
+    effort = f"asked {counts['asked']:,} of {sum(counts.values()):,} questions"
+    effort += f", reused {counts['reused']:,}" if counts["reused"] else ""
+    reason = "; ".join(filter(None, (describe(look), effort)))
     findings = tuple(map(finding_json, look.checks))
     return CAUSES[decision_of(look)], {**against, "reason": reason, "findings": findings}
 
@@ -146,7 +147,7 @@ def _describe(finding: GateFinding) -> str:
 def _finding_json(finding: GateFinding) -> dict[str, Any]:
     difference = finding.difference
     values = {} if difference is None else asdict(difference)
-    shown = ("value", "low", "high", "paired")
+    names = ("value", "low", "high", "paired")
     return {
         "benchmark": finding.check.benchmark,
         "figure": finding.figure,
@@ -154,5 +155,5 @@ def _finding_json(finding: GateFinding) -> dict[str, Any]:
         "decision": finding.decision,
         "margin": finding.margin,
         "reason": finding.reason,
-        **{name: values.get(name) for name in shown},
+        **{name: values.get(name) for name in names},
     }

@@ -15,7 +15,7 @@ from caliper.wiring.strict import Strict
 
 
 class MonthlyBudget(Strict):
-    """The most that a suite may spend in a calendar month (UTC). Money by CALIPER_PRICES."""
+    """Spending limits of a suite per calendar month (UTC). Money by CALIPER_PRICES."""
 
     calls: int | None = Field(default=None, ge=1)
     tokens: int | None = Field(default=None, ge=1)
@@ -23,7 +23,7 @@ class MonthlyBudget(Strict):
 
 
 class SuiteBudget(Strict):
-    """The most that the evaluation of one checkpoint may spend, and all of a month."""
+    """Spending limits of the evaluation of one checkpoint, and of a month."""
 
     calls: int | None = Field(default=None, ge=1)
     tokens: int | None = Field(default=None, ge=1)

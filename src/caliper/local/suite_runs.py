@@ -1,4 +1,4 @@
-"""Evaluates the checkpoints of suites in this process, by the engine of local runs."""
+"""Evaluates the checkpoints of suites in this process, with the engine of local runs."""
 
 from __future__ import annotations
 
@@ -58,7 +58,7 @@ def suite_store() -> DirectoryStore:
 
 
 def check_tokens(suite: Suite) -> None:
-    """Raise InvalidInput for a token that an endpoint of the suite would not get: every checkpoint
+    """Raise InvalidInput if an endpoint of the suite would not get its token: every checkpoint
     would fail. Pods have no address yet.
     """
     tokens, fields = access(0).tokens, dict.fromkeys((*FIELDS, *ENDPOINT_FIELDS), "x")
@@ -75,8 +75,8 @@ def check_tokens(suite: Suite) -> None:
 
 
 class LocalEvaluator:
-    """pipeline.suites.evaluation.CheckpointEvaluator. `loss_of` says why a checkpoint that is no
-    path is gone, empty if it is not.
+    """pipeline.suites.evaluation.CheckpointEvaluator. `loss_of` says why a checkpoint that is
+    not a path is gone; empty if it is not.
     """
 
     def __init__(self, watcher: Watcher, clock: Clock, loss_of: LossOf) -> None:
@@ -121,8 +121,8 @@ class LocalEvaluator:
     async def _sequential_plan(
         self, suite: Suite, entry: CheckpointEntry, baseline: BaselineChoice
     ) -> SequentialPlan | None:
-        """How to stop early; None if the suite does not, or there is nothing to compare with. Some
-        of the baseline is judged again first.
+        """How to stop early; None if the suite does not, or there is no baseline. Part of the
+        baseline is judged again first.
         """
         if "judging" not in suite.values or baseline.entry is None:
             return None
@@ -183,15 +183,15 @@ class LocalEvaluator:
             model = part.models[benchmark(part.name).role]
             if not model.revision and not shares:
                 self._watcher.on_warning(
-                    f"{part.name}: {model.name} has no revision: no verdict of it is reused"
+                    f"{part.name}: {model.name} has no revision: its verdicts are not reused"
                 )
 
     async def abandon(self, entry: CheckpointEntry) -> None:
         """Do nothing: a run of this process ends with its evaluation."""
 
     async def after(self, suite: Suite, entries: Sequence[CheckpointEntry]) -> None:
-        """Remove the runs that neither the suite keeps nor another one has."""
-        # Only what is a run below our folder, whatever an entry says.
+        """Remove the runs that neither this suite keeps nor another one uses."""
+        # Only runs below our folder, whatever an entry says.
         outdated = {
             run
             for run in outdated_runs(suite, entries)
@@ -200,12 +200,12 @@ class LocalEvaluator:
         if not outdated:
             return
         registry = SuiteRegistry(suite_store(), self._clock)
-        # Read again: somebody may have tagged or retried one since.
+        # Read again: an entry may have been tagged or retried since.
         present = list(entries)
         for place, each in enumerate(entries):
             if each.run in outdated:
-                found = await registry.read(StoredEntry(each, None).key)
-                present[place] = each if found is None else found.entry
+                stored_entry = await registry.read(StoredEntry(each, None).key)
+                present[place] = each if stored_entry is None else stored_entry.entry
         outdated &= set(outdated_runs(suite, present))
         for name in await registry.names():
             if name != suite.name:
@@ -216,23 +216,23 @@ class LocalEvaluator:
 
 
 def outdated_runs(suite: Suite, entries: Sequence[CheckpointEntry]) -> list[str]:
-    """The runs of all but the last checkpoints, and of those that stay or may become a baseline:
-    the best one, tagged ones, the pinned one. Those of earlier versions of the suite make room for
-    the present one's.
+    """The runs of all checkpoints except the last ones and except those that are or may become a
+    baseline: the best, the tagged and the pinned one. Runs of earlier versions of the suite go
+    before those of the current one.
     """
     if suite.keep is None:
         return []
     every = [each for each in entries if each.run and not each.is_open]
     ended = [each for each in every if each.version == suite.version]
     earlier = [each for each in every if each.version != suite.version]
-    kept = [each for each in every if each.checkpoint.tags]
-    kept += (earlier + ended)[-suite.keep :]
+    retained = [each for each in every if each.checkpoint.tags]
+    retained += (earlier + ended)[-suite.keep :]
     if complete := [each for each in ended if each.is_complete]:
-        kept += [best_entry(complete), complete[-1]]
+        retained += [best_entry(complete), complete[-1]]
     if suite.baseline.kind is BaselineKind.PINNED:
         pin = suite.baseline.name
-        kept += [each for each in ended if each.checkpoint.revision.startswith(pin)]
-    runs = {each.run for each in kept} | {each.run for each in entries if each.is_open}
+        retained += [each for each in ended if each.checkpoint.revision.startswith(pin)]
+    runs = {each.run for each in retained} | {each.run for each in entries if each.is_open}
     return [each.run for each in every if each.run not in runs]
 
 

@@ -19,7 +19,7 @@ from caliper.core.errors import InvalidInput, StoreUnavailable, StreamUnavailabl
 from caliper.core.suites import Suite
 from caliper.local.bucket_captions import BucketCaptions
 from caliper.local.checkpoint_captioner import CheckpointCaptioner
-from caliper.local.checkpoint_requests import CheckpointRequests, CheckpointServing
+from caliper.local.checkpoint_requests import CheckpointRequests, SlotCaptioner
 from caliper.local.checkpoint_sources import BucketSources
 from caliper.local.gateway_evaluator import GatewayEvaluator
 from caliper.local.notify import TOPIC_NAME, permitted_targets
@@ -49,13 +49,13 @@ from caliper.wiring.suites_settings import SuitesSettings
 
 _LOG = logging.getLogger(__name__)
 _BUCKETS = 16
-"""How many buckets stay open to look after checkpoints in them."""
+"""The maximum number of buckets kept open to watch checkpoints in them."""
 _PAUSE = 5.0
-"""Seconds between two tries while store or stream are down."""
+"""Seconds between attempts while store or stream are down."""
 
 
 class SuiteController:
-    """Registers, evaluates and tells of the checkpoints of all suites of a store, for ever."""
+    """Registers and evaluates the checkpoints of all suites in a store, and sends notices."""
 
     def __init__(
         self,
@@ -74,7 +74,7 @@ class SuiteController:
         self._sources = SourceLeases(self._store, ground.clock, sources, _LOG.warning)
 
     async def run(self) -> None:
-        """Go on until it is cancelled; what an outage interrupts, the next turn takes up."""
+        """Run until cancelled; the next turn resumes work that an outage interrupted."""
         while True:
             try:
                 await self._turn()
@@ -104,7 +104,7 @@ class SuiteController:
 
 
 async def suites(settings: SuitesSettings) -> ServiceParts:
-    """What evaluates checkpoints by suites, in its own process."""
+    """The service that evaluates checkpoints by suites, in its own process."""
     ground = ground_of(settings, settings)
     gateway = RemoteGateway(settings.peer("gateway", settings.gateway))
     comparer = Comparer(ground.store, ground.runs, lambda _: lambda _, __: None)
@@ -126,7 +126,7 @@ async def suites(settings: SuitesSettings) -> ServiceParts:
         try:
             own = permitted_targets(suite, ground.clock, folder)
         except (TypeError, ValueError, AttributeError) as error:
-            # Whatever somebody applies must not keep others from being told.
+            # A broken suite must not stop notices of others.
             own = {}
             if suite.version not in warned:
                 warned.add(suite.version)
@@ -154,14 +154,14 @@ async def suites(settings: SuitesSettings) -> ServiceParts:
     return with_metrics(parts, ground, settings)
 
 
-def _serving(settings: SuitesSettings, ground: Ground, decoders: Decoders) -> CheckpointServing:
-    """What has checkpoints served. Raises InvalidInput naming the wrong variable."""
+def _serving(settings: SuitesSettings, ground: Ground, decoders: Decoders) -> SlotCaptioner:
+    """The captioner of served checkpoints. Raises InvalidInput naming the wrong variable."""
     access, options = settings.access(), settings.decoders()
     pack = open_pack(settings.pack)
     limit = MemoryLimit(options.held_bytes, options.workers)
     ownership = Ownership(sharing=settings.sharing)
     assert ground.whole is not None  # noqa: S101 - the store of an installation is
-    return CheckpointServing(
+    return SlotCaptioner(
         ground.whole,
         ground.clock,
         HostRoom(access, settings.hosts()),
@@ -171,12 +171,12 @@ def _serving(settings: SuitesSettings, ground: Ground, decoders: Decoders) -> Ch
 
 
 def _prices(settings: SuitesSettings) -> Prices:
-    """What models cost. Raises InvalidInput naming the variable."""
+    """The prices of models. Raises InvalidInput naming the variable."""
     return parse_prices(settings.prices, variable(type(settings), "prices"))
 
 
 def _place(settings: SuitesSettings) -> BucketPlace | None:
-    """Where checkpoints are announced, if anywhere. Raises InvalidInput naming the variable."""
+    """The place of announced checkpoints, if any. Raises InvalidInput naming the variable."""
     field = variable(type(settings), "bucket")
     return BucketPlace.parse(settings.bucket, settings.objects, field) if settings.bucket else None
 
@@ -186,7 +186,7 @@ async def _no_arrivals() -> tuple[()]:
 
 
 def _bucket(settings: SuitesSettings, bucket: str) -> SourceBucket:
-    """A bucket of the store's endpoint. Raises InvalidInput if the store is none."""
+    """A bucket at the store's endpoint. Raises InvalidInput if the store is a directory."""
     if not settings.store.startswith(("http://", "https://")):
         field = variable(type(settings), "store")
         raise InvalidInput("an S3 endpoint", file="environment", field=field)

@@ -1,4 +1,4 @@
-"""The files that a configuration names, as the supplies of a run."""
+"""The files named by a configuration, as the supplies of a run."""
 
 from __future__ import annotations
 
@@ -12,9 +12,7 @@ from caliper.ports.storage import Sources
 
 @dataclass(frozen=True, slots=True)
 class FileSupplies:
-    """ports.storage.Supplies of open files: `files` by benchmark, and the `digests` of all of
-    them.
-    """
+    """ports.storage.Supplies of open files: `files` by benchmark, and the `digests` of them all."""
 
     files: dict[str, Sources] = field(default_factory=dict)
     digests: set[str] = field(default_factory=set)

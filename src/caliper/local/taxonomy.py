@@ -1,4 +1,4 @@
-"""Reads the taxonomy file whose nodes a caption prompt lists.
+"""Reads the taxonomy file, whose nodes a caption prompt lists.
 
 It is a YAML mapping from domains to top categories to subcategories:
 
@@ -24,7 +24,7 @@ from caliper.wiring.yaml_text import read_document
 
 
 def taxonomy_of(name: str, part: BenchmarkConfig) -> Taxonomy:
-    """The taxonomy that a benchmark's configuration names; empty if it names none.
+    """The taxonomy named by a benchmark's configuration; empty if there is none.
 
     Raises InvalidInput naming file, line and field.
     """
@@ -32,7 +32,7 @@ def taxonomy_of(name: str, part: BenchmarkConfig) -> Taxonomy:
 
 
 def read_taxonomy(name: str, path: Path) -> Taxonomy:
-    """The taxonomy in a file, for domains that the benchmark of that name has.
+    """The taxonomy in a file, for domains of the benchmark of that name.
 
     Raises InvalidInput naming file, line and field.
     """

@@ -17,7 +17,7 @@ from caliper.core.messages import (
 
 class Codec(Protocol):
     """Encodes messages for a stream, and decodes them. Reading raises NewerSchema or InvalidInput
-    for a value that is not a message of that type.
+    for a value that is not a message of the type.
     """
 
     def write(self, message: StreamMessage) -> MessageValue: ...

@@ -37,8 +37,8 @@ class Image:
 
 @dataclass(frozen=True, slots=True)
 class WholeClip(Image):
-    """An encoded clip for a server that takes its frames itself: `frames` evenly, or with `fps`
-    that many per second, at most `frames`.
+    """An encoded clip for a server that extracts the frames itself: `frames` evenly spaced ones, or
+    `fps` per second, at most `frames`.
     """
 
     frames: int
@@ -63,7 +63,7 @@ class Usage:
 
     @property
     def tokens(self) -> int:
-        """Those of the prompt and of the completion."""
+        """Prompt and completion tokens together."""
         return self.prompt + self.completion
 
     def __add__(self, other: Usage) -> Usage:
@@ -100,8 +100,8 @@ class ChatModel(Protocol):
     ) -> Completion:
         """One completion. Raises a BackendError subclass; never invents text.
 
-        Calls with the same `affinity` have much of their prompts in common: they should go to the
-        server that has it cached.
+        Prompts of calls with the same `affinity` have much in common: the calls should go to the
+        server that has the common part cached.
         """
         ...
 

@@ -1,4 +1,4 @@
-"""Port to those who are told what happens to checkpoints."""
+"""Port to recipients of notices."""
 
 from __future__ import annotations
 
@@ -10,15 +10,15 @@ from caliper.core.notices import Notice
 
 
 class NoticeTarget(Protocol):
-    """Somebody who is told: a webhook, a mailbox, a topic, a tracker of experiments."""
+    """A recipient: a webhook, a mailbox, a topic, an experiment tracker."""
 
     @property
     def kinds(self) -> Collection[NoticeKind]:
-        """What it is told."""
+        """The kinds of notices to deliver."""
         ...
 
     async def deliver(self, notice: Notice) -> None:
-        """Hand the notice over; it may have come before. Raises a CaliperError, whose message
-        holds no secret, if it was not taken.
+        """Deliver the notice, perhaps not for the first time. If this fails, raises a CaliperError
+        whose message holds no secret.
         """
         ...

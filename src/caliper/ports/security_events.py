@@ -29,11 +29,11 @@ class Refusal(StrEnum):
     UNSIGNED = "unsigned"
     FORGED = "forged"
     SENDER = "sender"
-    """Its sender may not send it."""
+    """The sender may not send this message."""
     KEY = "key"
-    """It is about something else than its key says."""
+    """The content does not match the key."""
     PLAN = "plan"
-    """The plan of its run has no such question about the sample."""
+    """The run's plan has no such question about the sample."""
     SCORE = "score"
     """The question cannot have this outcome."""
 
@@ -48,7 +48,7 @@ class MessageRefused(Event):
 
 @dataclass(frozen=True, slots=True)
 class CallRefused(Event):
-    """The guard of a server refused a call. `method` and `reason` are of closed sets."""
+    """A server's guard refused a call. `method` and `reason` are from closed sets."""
 
     method: str
     reason: str
@@ -56,7 +56,7 @@ class CallRefused(Event):
 
 @dataclass(frozen=True, slots=True)
 class CertificateRead(Event):
-    """When the first certificate of a peer (kafka, store or model) ends."""
+    """When the first certificate of a peer (kafka, store or model) expires."""
 
     peer: str
     time: float

@@ -1,4 +1,4 @@
-"""Port to what serves a checkpoint while it is evaluated."""
+"""Port to servers of checkpoints during evaluations."""
 
 from __future__ import annotations
 
@@ -9,12 +9,12 @@ from typing import Any, Protocol
 from caliper.core.checkpoints import CheckpointRevision
 
 Trace = Mapping[str, Any]
-"""What a server has made, as its slot keeps it: enough for another process to remove it."""
+"""What a server has created, as stored in its slot: enough for another process to remove it."""
 Note = Callable[[Trace], Awaitable[None]]
 
 Clear = Callable[[Trace], Coroutine[Any, Any, None]]
-"""Removes what a trace names, whichever process and kind of server made it; what does not exist
-any more is removed. Raises BackendError.
+"""Removes everything that a trace names, whichever process and kind of server created it. Succeeds
+if it no longer exists. Raises BackendError.
 """
 
 
@@ -32,14 +32,14 @@ class CheckpointServer(Protocol):
     async def start(self, checkpoint: CheckpointRevision, note: Note) -> CheckpointEndpoint:
         """Serve the checkpoint, and wait until it is ready.
 
-        `note` is awaited with a trace of what is about to be made, so that nothing ever exists
-        without one. Raises BackendRejected when it does not get ready, saying what was waited for,
-        another BackendError when the machinery is not there, and what `note` raises.
+        `note` is awaited with a trace before anything is created, so that nothing ever exists
+        without one. Raises BackendRejected, naming what was waited for, if the server does not
+        become ready; another BackendError if the machinery is unavailable; and what `note` raises.
         """
         ...
 
     async def watch(self) -> None:
-        """Wait until the server has ended or hangs, and raise BackendRejected saying so."""
+        """Wait until the server has ended or hangs, then raise BackendRejected."""
         ...
 
     async def last_words(self) -> str:
@@ -47,5 +47,5 @@ class CheckpointServer(Protocol):
         ...
 
     async def close(self) -> None:
-        """Let go of what this process holds of a server that was removed."""
+        """Release this process's resources for a removed server."""
         ...

@@ -1,4 +1,4 @@
-"""Port to where people keep results: files of other tools, trackers of experiments."""
+"""Port to sinks of results: files of other tools, experiment trackers."""
 
 from __future__ import annotations
 
@@ -15,11 +15,11 @@ from caliper.core.run import RunSpec
 class Results:
     """The results of a run that has a report.
 
-    `report` is what report.json says, whose text is `text`; `spec` has the digests of datasets and
-    the identities of models. `read` returns another file of the run by its name, such as
-    report.html, and raises CaliperError; `verdicts` iterates over the rows, from the first at each
-    call. `step`, `revision` and `tags` are those of the checkpoint, as far as they are known, and
-    `suite` is the one that evaluated it. `ended` is when the run did, in RFC 3339.
+    `report` is the content of report.json and `text` its text; `spec` has the digests of datasets
+    and the identities of models. `read` returns another file of the run by name, such as
+    report.html, and raises CaliperError; each call of `verdicts` iterates over all rows. `step`,
+    `revision` and `tags` are the checkpoint's, where known, and `suite` is the suite that
+    evaluated it. `ended` is the end of the run, in RFC 3339.
 
     `with_verdicts` says that captions, verdicts and pictures may leave this machine; else only
     figures, names and settings may.
@@ -45,10 +45,10 @@ class Results:
 
 
 class Sink(Protocol):
-    """A place for results, made of the text after its name: `csv:FILE` is made of FILE."""
+    """A place for results, created from the text after its name: FILE for `csv:FILE`."""
 
     def write(self, results: Results, /) -> str:
-        """Put the results there and return the place, for people. Results that are written again
-        replace those of the same run. Raises a CaliperError, whose message holds no secret.
+        """Write the results and return the place, for people. Earlier results of the same run are
+        replaced. Raises a CaliperError whose message holds no secret.
         """
         ...

@@ -1,4 +1,4 @@
-"""Port to the places where checkpoints are."""
+"""Port to the places that hold checkpoints."""
 
 from __future__ import annotations
 
@@ -13,19 +13,19 @@ class CheckpointSources(Protocol):
     """
 
     async def signature(self, checkpoint: CheckpointRevision) -> str | None:
-        """What is at its source, cheap to compare: another one may be another checkpoint. None if
-        nothing is known of such a source.
+        """A cheap signature of the content at the checkpoint's source; if it changes, the
+        checkpoint may have changed. None for an unknown kind of source.
         """
         ...
 
     async def loss(self, checkpoint: CheckpointRevision) -> str:
-        """Why it can be evaluated no more, now that the signature is another one; empty if it is
-        still the same checkpoint.
+        """After a change of the signature: why the checkpoint can no longer be evaluated; empty if
+        it is still the same.
         """
         ...
 
     async def mark(self, source: str, suite: str, text: str) -> None:
-        """Write the marker that a suite evaluates what is at a source, beside it."""
+        """Write a marker beside a source: a suite is evaluating its content."""
         ...
 
     async def unmark(self, source: str, suite: str) -> None:

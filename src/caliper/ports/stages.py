@@ -1,4 +1,4 @@
-"""Ports between stages: their models, the aggregator's scores, and what ends a run early."""
+"""Ports between stages: their models, the aggregator's scores, and rules that end a run early."""
 
 from __future__ import annotations
 
@@ -64,21 +64,21 @@ class ScoreBoard(Protocol):
 
 
 class StopRule(Protocol):
-    """Says when the answer that a run is to give is sure. Its answers depend on the outcomes alone.
+    """Decides when a run's answer is sure, from the outcomes alone.
 
     `blocks` are the questions in the order in which they are asked, each by the dense index of its
-    first repeat; what is in none is asked along with the first. A question without a score has the
-    outcome None, and one with several repeats their mean.
+    first repeat; questions in no block are asked with the first. The outcome of a question is None
+    without a score, and the mean of its repeats if there are several.
     """
 
     blocks: Sequence[Sequence[int]]
 
     def is_sure(self, outcomes: Mapping[int, float | None], blocks_done: int) -> bool:
-        """Whether to stop after so many blocks, from 1, with an outcome of what was drawn of them.
-        Called for every number of blocks in turn.
+        """Whether to stop after this many blocks (from 1), given the outcomes of the questions
+        drawn from them. Called for every number of blocks in turn.
         """
         ...
 
     def is_drawn(self, index: int) -> bool:
-        """Whether the next block still asks this question of it: not once nothing depends on it."""
+        """Whether the next block still asks this question: false once nothing depends on it."""
         ...

@@ -30,12 +30,12 @@ class ObjectStore(Protocol):
 
     async def get(self, key: str, max_bytes: int | None = None) -> bytes | None:
         """The bytes under `key`, None if it does not exist. Raises StoreUnavailable, and
-        InvalidInput naming an object of more than `max_bytes` bytes, whose rest is not read.
+        InvalidInput naming an object of more than `max_bytes` bytes, without reading the rest.
         """
         ...
 
     async def version(self, key: str) -> str | None:
-        """A tag of the present content of `key`, None if it does not exist. Raises
+        """A tag of the current content of `key`, None if it does not exist. Raises
         StoreUnavailable.
         """
         ...
@@ -43,8 +43,8 @@ class ObjectStore(Protocol):
     async def replace(self, key: str, data: bytes | Path, version: str | None) -> str | None:
         """Store what `put` stores if `key` still has this version, None if it must not exist.
 
-        Returns the new version, or None if another content was there. Content equal to `data` is
-        a success, so that a call whose answer was lost may be repeated. Raises what `put` raises.
+        Returns the new version, or None if the content differs. Content equal to `data` is a
+        success, so that a call whose answer was lost may be repeated. Raises what `put` raises.
         """
         ...
 
@@ -60,7 +60,7 @@ class ObjectStore(Protocol):
 
 
 class DeletableStore(ObjectStore, Protocol):
-    """A whole store, whose objects can be deleted. Services are given ObjectStores."""
+    """A whole store, whose objects can be deleted. Services get ObjectStores."""
 
     async def get_range(self, key: str, first: int, length: int) -> bytes | None:
         """At most `length` bytes, not 0, under `key` from `first` on; None if there are none.
@@ -73,7 +73,7 @@ class DeletableStore(ObjectStore, Protocol):
         ...
 
     async def delete(self, *keys: str) -> None:
-        """Delete these keys, those that exist. Raises StoreUnavailable."""
+        """Delete those of these keys that exist. Raises StoreUnavailable."""
         ...
 
 
@@ -92,7 +92,7 @@ class Dataset(Protocol):
 @dataclass(frozen=True, slots=True)
 class Sources:
     """The inputs for planning one benchmark. `captions` are texts by sample id, None if a model
-    writes them. `lacking` says why samples have none, as far as that is known.
+    writes them. `lacking` says why samples have no caption, where known.
     """
 
     data: Dataset

@@ -11,8 +11,8 @@ from caliper.core.envelopes import Delivery, Message, Record
 
 @dataclass(frozen=True, slots=True)
 class Backlog:
-    """A topic's messages: those that a group has not settled, and those that it has. `oldest` is
-    when the first of the unsettled ones was published, in seconds since 1970; None without any.
+    """Counts of a topic's messages that a group has not settled (`waiting`) and has `settled`.
+    `oldest` is when the first waiting one was published, in seconds since 1970; None without any.
     """
 
     waiting: int
@@ -24,7 +24,7 @@ class GroupMember(Protocol):
     """The state of a member of a consumer group of one topic.
 
     `lag` is the number of unsettled messages of the group per partition of this member, as far
-    as it knows. `rebalances` counts how often partitions were assigned to it or revoked.
+    as known. `rebalances` counts how often partitions were assigned to it or revoked.
     """
 
     @property
@@ -63,7 +63,7 @@ class Consumer(GroupMember, Protocol):
         ...
 
     def drain(self) -> None:
-        """Receive nothing more. What was received can still be settled."""
+        """Receive nothing more. Deliveries already received can still be settled."""
         ...
 
     async def leave(self) -> None:
@@ -81,12 +81,12 @@ class JobStream(Protocol):
     def consumer(self, topic: str, group: str) -> Consumer: ...
 
     async def backlog(self, topic: str, group: str) -> Backlog:
-        """What waits for the group, with or without members. Raises StreamUnavailable."""
+        """The backlog of the group, with or without members. Raises StreamUnavailable."""
         ...
 
     async def untaken(self, topic: str, group: str) -> Mapping[int, int]:
-        """How many messages of each partition no member of the group has received yet. Cheaper
-        than `backlog`. Raises StreamUnavailable.
+        """The number of messages in each partition that no member of the group has received yet.
+        Cheaper than `backlog`. Raises StreamUnavailable.
         """
         ...
 
@@ -95,8 +95,8 @@ class LogReader(Protocol):
     """Reads topics from any offset, without a consumer group: nothing is acknowledged."""
 
     def read(self, topic: str, offsets: Mapping[int, int]) -> AsyncGenerator[Record, None]:
-        """All records from the given offset of each partition, in order within a partition, then
-        new ones as they are published. Ends only when the topic is closed.
+        """All records from the offset of each partition on, in order within a partition, then new
+        ones as they are published. Ends only when the topic is closed.
 
         A partition is read from its earliest retained record if it has no offset here, or one
         that is no longer retained or beyond its end. Raises StreamUnavailable.

@@ -74,7 +74,7 @@ class CallEnded(Event):
 
 
 @dataclass(frozen=True, slots=True)
-class TriedAgain(Event):
+class Retried(Event):
     """A call is retried, or a job if no endpoint is named."""
 
     error: BaseException
@@ -101,13 +101,13 @@ class GateBuilt(Event):
 
 
 @dataclass(frozen=True, slots=True)
-class JobTaken(Event):
+class JobReceived(Event):
     """A job was received from its topic."""
 
 
 @dataclass(frozen=True, slots=True)
-class JobLeft(Event):
-    """A job attempt ended, `seconds` after the job was taken. `end` is None if it was aborted."""
+class JobAttemptEnded(Event):
+    """A job attempt ended, `seconds` after the job was received. `end` is None if aborted."""
 
     end: JobEnd | None
     seconds: float
@@ -138,7 +138,7 @@ class GroupJoined(Event):
 
 @dataclass(frozen=True, slots=True)
 class BacklogRead(Event):
-    """The backlog of the workers that share a topic, as the stream knows it."""
+    """The backlog of the workers that share a topic, according to the stream."""
 
     topic: str
     backlog: Backlog
@@ -148,7 +148,7 @@ class BacklogRead(Event):
 
 
 class Step(StrEnum):
-    """A step of a run that is no job of a stage."""
+    """A step of a run that is not a job of a stage."""
 
     START = "start"
     REPORT = "report"
@@ -163,7 +163,7 @@ class StepEnded(Event):
     seconds: float
 
 
-# The aggregator. Times are in seconds since 1970. A model is one of a `team`, empty without teams.
+# The aggregator. Times are in seconds since 1970. A model belongs to a `team`, empty without teams.
 
 
 @dataclass(frozen=True, slots=True)
@@ -208,7 +208,7 @@ class ScoresComputed(Event):
 
 
 @dataclass(frozen=True, slots=True)
-class VerdictShown(Event):
+class VerdictVisible(Event):
     """The scores include a verdict, `seconds` after it was published to the stream."""
 
     seconds: float
@@ -248,7 +248,7 @@ class CheckpointScored(Event):
 
 
 @dataclass(frozen=True, slots=True)
-class SnapshotKept(Event):
+class SnapshotSaved(Event):
     """A snapshot was saved."""
 
     time: float

@@ -15,7 +15,7 @@ from google.rpc.error_details_pb2 import BadRequest, PreconditionFailure, RetryI
 from google.rpc.status_pb2 import Status
 from grpc_status import rpc_status
 
-from caliper.core.errors import BackendOverloaded, InvalidInput, NotComparable, handling
+from caliper.core.errors import BackendOverloaded, InvalidInput, NotComparable, error_policy
 from caliper.core.rows import note_of
 from caliper.serving.calls import Context
 
@@ -26,7 +26,7 @@ def status_of(error: Exception) -> Status:
     """The status of an error, with details: field violations for InvalidInput, the differences
     for NotComparable, a retry delay for BackendOverloaded. Internal errors reveal no details.
     """
-    code = grpc.StatusCode[handling(error).grpc_status or "INTERNAL"]
+    code = grpc.StatusCode[error_policy(error).grpc_status or "INTERNAL"]
     if code is grpc.StatusCode.INTERNAL:
         return status(code, "internal error; see the service's log")
     if isinstance(error, InvalidInput) and code is grpc.StatusCode.INVALID_ARGUMENT:

@@ -20,7 +20,7 @@ from aiohttp import hdrs, web
 from aiohttp.http_exceptions import HttpProcessingError
 from aiohttp.typedefs import Handler, Middleware
 
-from caliper.core.errors import InvalidInput, handling
+from caliper.core.errors import InvalidInput, error_policy
 from caliper.core.rows import note_of
 from caliper.serving.addresses import Address, refuse_remote
 
@@ -144,7 +144,7 @@ class WebServer:
             return self._failure(error)
 
     def _failure(self, error: Exception) -> web.Response:
-        status = _STATUS.get(handling(error).grpc_status or "", 500)
+        status = _STATUS.get(error_policy(error).grpc_status or "", 500)
         if status == 500:
             _LOG.error("a page failed", exc_info=error)
             return self._trouble(500, "Something failed here; the service's log says more.")

@@ -56,8 +56,8 @@ def aggregator_parts(
     signatures: Signatures | None = None,
 ) -> tuple[ServiceParts, ScoreBoard]:
     """The aggregator and its score board. Several in an installation share the runs.
-    `media_limits` are those of the media in reports. Without `ownership`, every caller sees the
-    scores of every run, as the gateway has to, and without `signatures`, messages need none.
+    `media_limits` apply to media in reports. Without `ownership`, every caller sees the scores of
+    every run, as the gateway must; without `signatures`, messages need none.
     """
     clock = ground.clock
     files = _report_files(ground, media_limits or MediaLimits())

@@ -36,8 +36,8 @@ class Anchor:
         """The label of a verdict; None if the outcome has no score."""
         if not isinstance(outcome, Scored):
             return None
-        chosen = benchmark(self.item.benchmark)
-        return (chosen.anchor_label or chosen.label)(self.item.questions[-1], outcome)
+        own = benchmark(self.item.benchmark)
+        return (own.anchor_label or own.label)(self.item.questions[-1], outcome)
 
 
 def anchors_of(name: str, settings: Settings) -> tuple[Anchor, ...]:
@@ -68,8 +68,8 @@ async def judge_anchors(spec: RunSpec, models: Models, name: str) -> Sitting:
 
     An anchor gets no verdict if the model fails. Raises ModelChanged.
     """
-    # No store: the judge is always asked now, whatever it replied before, and no reply is stored
-    # that a salt would have to distinguish from the replies of other runs.
+    # No store: the judge is always asked, whatever it replied before, and stores no reply that a
+    # salt would have to distinguish from those of other runs.
     examiner = Examiner(spec, models, store=None)
     anchors = anchors_of(name, spec.benchmark(name).settings)
     # Wait for all, so that no call is left running when one fails.

@@ -27,8 +27,8 @@ class BootstrapSettings(Settings):
     Secrets are created in `namespace` through the API server at `api`, with the service account
     that Kubernetes mounts into the pod at `account`: a folder with token and ca.crt. If
     `directory` is set, they are written as files into that folder instead. Certificates are valid
-    for `certificate_days`, those of their authority for `authority_days`. Requests to an
-    unavailable API server are retried for `patience` seconds.
+    for `certificate_days`, those of their authority for `authority_days`. If the
+    API server is unavailable, requests are retried for `patience` seconds.
     """
 
     model_config = SettingsConfigDict(env_prefix=f"{PREFIX}BOOTSTRAP_")

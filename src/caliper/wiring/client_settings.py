@@ -19,11 +19,11 @@ if TYPE_CHECKING:
 class ClientSettings(KafkaSettings, StoreSettings):
     """How the command line reaches an installation.
 
-    CALIPER_STORE... is the store, for those who look after it; CALIPER_KAFKA_... configures the
+    CALIPER_STORE... is the store, for its administrators; CALIPER_KAFKA_... configures the
     connection to the brokers that --kafka names; CALIPER_SERVER_TOKEN is the bearer token,
     CALIPER_SERVER_CA a PEM file of certificates to trust instead of this machine's: with it, calls
-    use TLS, as they do for https://host:port. A token is sent in plaintext to this machine alone.
-    CALIPER_WEBHOOK_SECRET_... are those that senders of webhooks share with `suite run --listen`.
+    use TLS, as they do for https://host:port. A token is sent in plaintext only to this machine.
+    CALIPER_WEBHOOK_SECRET_... are the secrets shared by webhook senders and `suite run --listen`.
     """
 
     others: ClassVar[tuple[str, ...]] = (
@@ -39,10 +39,10 @@ class ClientSettings(KafkaSettings, StoreSettings):
     webhook_secret_wandb: SecretStr | None = None
 
     def webhook_secrets(self) -> dict[str, str]:
-        """The secrets by sender, of those that have one."""
+        """The secrets by sender, where there is one."""
         prefix = "webhook_secret_"
-        found = {name.removeprefix(prefix): value for name, value in self if prefix in name}
-        return {name: value.get_secret_value() for name, value in found.items() if value}
+        secrets = {name.removeprefix(prefix): value for name, value in self if prefix in name}
+        return {name: value.get_secret_value() for name, value in secrets.items() if value}
 
     def gateway(self, server: str) -> Target:
         """The gateway that --server names.

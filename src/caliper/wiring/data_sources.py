@@ -1,4 +1,4 @@
-"""The registry of data sources: where a dataset is that is named by scheme instead of a path."""
+"""The registry of data sources, for datasets named by scheme instead of a path."""
 
 from __future__ import annotations
 
@@ -48,18 +48,18 @@ class DataName:
 
 
 def data_name(path: Path) -> DataName | None:
-    """The name that is given as a path; None for a path.
+    """The dataset name in the form of a path; None for a real path.
 
-    Raises UnknownName for a URL of a scheme that no source has.
+    Raises UnknownName for a URL with an unknown scheme.
     """
     match = _NAME.fullmatch(str(path))
     if match is None:
         return None
-    known = (*SOURCES, *DATASETS.names)
-    if match[1] not in known and not match[2]:
+    schemes = (*SOURCES, *DATASETS.names)
+    if match[1] not in schemes and not match[2]:
         return None
-    if match[1] not in known:
-        raise UnknownName("data source", match[1], known)
+    if match[1] not in schemes:
+        raise UnknownName("data source", match[1], schemes)
     return DataName(match[1], match[3], is_url=bool(match[2]))
 
 
@@ -88,11 +88,11 @@ def _bucket() -> DataSource:
 
 
 SOURCES: Mapping[str, Callable[[], DataSource]] = {"hf": _hub, "s3": _bucket}
-"""What opens the source of each scheme."""
+"""Functions that open the source of each scheme."""
 
 
 DATASETS = PluginGroup[Callable[[Path], DataSource]]("dataset", SOURCES, no_function)
-"""Those of other packages, by scheme: a function of the folder for copies."""
+"""Sources of other packages, by scheme: functions of the folder for copies."""
 
 
 def open_source(scheme: str) -> DataSource:
@@ -108,14 +108,14 @@ def open_source(scheme: str) -> DataSource:
 
 
 def cache_folder() -> Path:
-    """The folder that all sources keep their copies in. Raises what `read_settings` raises."""
-    chosen = settings.read_settings(settings.ModelSettings).data_cache
-    if chosen is not None:
-        return chosen.absolute()
+    """The folder for the copies of all sources. Raises what `read_settings` raises."""
+    folder = settings.read_settings(settings.ModelSettings).data_cache
+    if folder is not None:
+        return folder.absolute()
     home = os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache"
     return Path(home, "caliper", "datasets")
 
 
 def data_bytes() -> int:
-    """The most bytes of one dataset. Raises what `read_settings` raises."""
+    """The maximum size of a dataset in bytes. Raises what `read_settings` raises."""
     return settings.read_settings(settings.ModelSettings).data_bytes

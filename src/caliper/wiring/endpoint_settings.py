@@ -1,4 +1,4 @@
-"""Settings of the services that call a model: which model, and how to reach its endpoint."""
+"""Settings of the services that call a model: the model, and how to reach its endpoint."""
 
 from __future__ import annotations
 
@@ -14,8 +14,8 @@ from caliper.wiring.settings import variable
 from caliper.wiring.specs import encrypted
 
 
-class AskingSettings(ReplySettings):
-    """How a service reaches the endpoints of models, and with which prompts it asks them.
+class ModelCallSettings(ReplySettings):
+    """How a service reaches the endpoints of models, and its prompts.
 
     `model_ca` is a PEM file of certificates to trust over TLS instead of those of this machine.
     `timeout` is in seconds per call, `in_flight` the maximum number of concurrent calls,
@@ -42,16 +42,16 @@ class AskingSettings(ReplySettings):
             message = f"has no effect: {', '.join(self.specs)} is not reached over https://"
             field = variable(type(self), "model_ca")
             raise InvalidInput(message, file="environment", field=field)
-        # Whoever sets the token sets also whom the service calls: no run changes it.
+        # The token and the called endpoints are set by the same person; runs do not change them.
         token = NamedToken.of(self.model_token, variable(type(self), "model_token"))
         return Access(
             EndpointTokens(token), self.timeout, self.in_flight, self.retry_budget, self.model_ca
         )
 
 
-class EndpointSettings(AskingSettings):
-    """Which model a service uses, and how to reach its endpoint: `model` is a SPEC as on the
-    command line.
+class EndpointSettings(ModelCallSettings):
+    """The model of a service, and how to reach its endpoint: `model` is a SPEC as on the command
+    line.
     """
 
     model: str = "lexical"
@@ -62,11 +62,11 @@ class EndpointSettings(AskingSettings):
         return (self.model,)
 
 
-class ExaminingSettings(EndpointSettings):
+class ExaminerSettings(EndpointSettings):
     """Settings of a judge or a reader.
 
     Unless `anchors` is false, anchors (captions with a known verdict) are judged alongside every
-    run; its report and the metrics show how many were judged correctly.
+    run; the report and the metrics show how many were judged correctly.
     """
 
     anchors: bool = True

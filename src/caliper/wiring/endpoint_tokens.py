@@ -1,4 +1,4 @@
-"""Which bearer token an endpoint gets: one that is for it, whoever names the endpoint."""
+"""The bearer tokens of endpoints: an endpoint gets only one meant for it, whoever names it."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ _LARGEST = 64 * 1024
 
 @dataclass(frozen=True, slots=True)
 class EndpointPlace:
-    """Where an endpoint is: its address, and the path of its URL, if it has one."""
+    """The place of an endpoint: its address, and the path of its URL, if any."""
 
     address: Address
     path: str = ""
@@ -49,9 +49,9 @@ class EndpointPlace:
 
     @classmethod
     def of_backend(cls, name: str, rest: str) -> EndpointPlace:
-        """The place of a backend of another package: that of the URL in its SPEC, or its name, as
-        it alone knows whom it calls. No audience includes several URLs, or one that parsers may
-        read differently. Raises InvalidInput.
+        """The place of a backend of another package: that of the URL in its SPEC, or else its name,
+        as only the backend knows whom it calls. No audience includes several URLs, or one that
+        parsers may read differently. Raises InvalidInput.
         """
         match = re.search(r"[a-z][a-z0-9+.-]*://.*", rest, re.IGNORECASE | re.DOTALL)
         if match is None:
@@ -68,7 +68,7 @@ class EndpointPlace:
 
 @dataclass(frozen=True, slots=True)
 class NamedToken:
-    """A token, and the name of its source, which can be shown."""
+    """A token, and the name of its source, which is not secret."""
 
     value: SecretStr
     source: str
@@ -81,7 +81,7 @@ class NamedToken:
 
 @dataclass(frozen=True, slots=True)
 class Audience:
-    """The endpoints of a host that may get a token: at one port, or below one path."""
+    """Endpoints of a host that may get a token: all, those at one port, or those below one path."""
 
     host: str
     port: int | None = None
@@ -97,7 +97,7 @@ class Audience:
         return cls(match["host"].strip("[]").lower(), port, (match["path"] or "").rstrip("/"))
 
     def includes(self, place: EndpointPlace) -> bool:
-        """Whether an endpoint is one of them. A path that may be rewritten is below none."""
+        """Whether an endpoint belongs to it. A path that may be rewritten is below no other."""
         address = place.address
         if address.host.lower() != self.host or self.port not in (None, address.port):
             return False
@@ -108,15 +108,15 @@ class Audience:
 
     @property
     def precision(self) -> tuple[int, bool]:
-        """Of those that include an endpoint, the one with the highest counts."""
+        """The sort key: of the audiences that include an endpoint, the highest applies."""
         return len(self.path), self.port is not None
 
 
 @dataclass(frozen=True, slots=True)
 class EndpointTokens:
-    """The tokens of a process. `token` is for `audiences`, for every endpoint if they are None;
-    `lines` are tokens of their own. With `strict`, an endpoint for which there is neither is an
-    error; otherwise it gets none.
+    """The tokens of a process. `token` is for `audiences`, or for every endpoint if they are None;
+    `lines` are tokens of audiences. With `strict`, an endpoint without a token is an error;
+    otherwise it gets none.
     """
 
     token: NamedToken | None = None
@@ -125,7 +125,7 @@ class EndpointTokens:
     strict: bool = False
 
     def of(self, place: EndpointPlace) -> NamedToken | None:
-        """The token of an endpoint. Raises InvalidInput that says how to permit it."""
+        """The token of an endpoint. Raises InvalidInput saying how to permit it."""
         fitting = [line for line in self.lines if line[0].includes(place)]
         if fitting:
             return max(fitting, key=lambda line: line[0].precision)[1]
@@ -141,11 +141,11 @@ class EndpointTokens:
         )
 
     def sendable(self, place: EndpointPlace, field: str) -> SecretStr | None:
-        """The token to send to an endpoint. Raises also for one that would leave this machine in
-        plaintext; `field` is where the endpoint is named.
+        """The token to send to an endpoint. Also raises for a token that would leave this machine
+        in plaintext; `field` names the endpoint's source.
         """
-        found = self.of(place)
-        token = None if found is None else found.value
+        named = self.of(place)
+        token = None if named is None else named.value
         way_out = f"https://{place.address}"
         encrypted = place.encrypted
         refuse_plaintext(token, place.address, encrypted=encrypted, way_out=way_out, field=field)
@@ -169,23 +169,23 @@ def endpoint_places(spec: str) -> tuple[EndpointPlace, ...]:
 
 
 def endpoint_receivers(tokens: EndpointTokens, specs: Iterable[str]) -> dict[str, list[str]]:
-    """The sources of the tokens of endpoints by address; empty without one."""
+    """The sources of the endpoints' tokens, by address; empty lists without any."""
     sources = dict[str, list[str]]()
     for spec in specs:
-        # What is wrong is reported where the model is opened.
+        # Errors are reported where the model is opened.
         with suppress(InvalidInput):
             for place in endpoint_places(spec):
-                known = sources.setdefault(str(place), [])
+                names = sources.setdefault(str(place), [])
                 with suppress(InvalidInput):
-                    found = tokens.of(place)
-                    if found is not None and found.source not in known:
-                        known.append(found.source)
+                    token = tokens.of(place)
+                    if token is not None and token.source not in names:
+                        names.append(token.source)
     return sources
 
 
 def named_audiences(specs: Iterable[str]) -> tuple[Audience, ...]:
-    """The endpoints of these SPECs that get one token without being listed: those of this machine,
-    and those of the others if one SPEC has them all.
+    """The endpoints of these SPECs that get a token without being listed: those on this machine,
+    and remote ones if they all belong to one SPEC.
     """
     audiences, remote = list[Audience](), set[frozenset[Audience]]()
     for spec in specs:
@@ -236,19 +236,19 @@ def _parse_line(parts: list[str]) -> tuple[Audience, SecretStr]:
     if len(parts) != 2:
         raise InvalidInput(f"expected {_FORM} TOKEN")
     if not (parts[1].isascii() and parts[1].isprintable()):
-        raise InvalidInput("the token holds a character that no header may")
+        raise InvalidInput("the token has a character that is not allowed in a header")
     return Audience.parse(parts[0]), SecretStr(parts[1])
 
 
 def _private_text(file: Path) -> str:
-    """The text of a file that only its owner may read, or a group, too, if it is root's or ours:
-    so are Secrets mounted in a pod. Raises InvalidInput.
+    """The text of a file that only its owner may read; a group may, too, if the file is root's or
+    ours, as for Secrets mounted in a pod. Raises InvalidInput.
     """
     try:
-        # A pipe would not be waited for.
+        # Non-blocking: do not wait for a pipe.
         with open(os.open(file, os.O_RDONLY | os.O_NONBLOCK | os.O_CLOEXEC), "rb") as opened:  # noqa: PTH123 - with flags
-            found = os.fstat(opened.fileno())
-            mode, is_own = found.st_mode, found.st_uid in (0, os.geteuid())
+            status = os.fstat(opened.fileno())
+            mode, is_own = status.st_mode, status.st_uid in (0, os.geteuid())
             if not stat.S_ISREG(mode):
                 raise InvalidInput("not a file", file=str(file))
             if mode & (0o037 if is_own else 0o077):

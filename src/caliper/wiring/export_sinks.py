@@ -1,4 +1,4 @@
-"""Where results are exported to, by name: NAME, or NAME:WHERE."""
+"""The sinks that results are exported to, by name: NAME, or NAME:WHERE."""
 
 from __future__ import annotations
 
@@ -25,13 +25,13 @@ BUILT_IN = {
 }
 """The module and class of each sink, below `caliper.adapters.exports.sinks`."""
 PATHS = frozenset({"csv", "every_eval_ever", "hf", "junit", "tensorboard"})
-"""Those whose WHERE is a path."""
+"""Sinks whose WHERE is a path."""
 _WITH_PROMPTS = frozenset({"every_eval_ever"})
-"""Those that tell with which prompts models judged."""
+"""Sinks that report the judges' prompts."""
 
 
 SINKS = PluginGroup[Callable[[str], Sink]]("sink", BUILT_IN, no_function)
-"""Those of other packages: a function of WHERE."""
+"""Sinks of other packages: functions of WHERE."""
 
 
 def sink_names() -> tuple[str, ...]:
@@ -40,10 +40,9 @@ def sink_names() -> tuple[str, ...]:
 
 
 def put_results(results: Results, target: str) -> str:
-    """Put results into the sink at NAME[:WHERE], whose module is imported only now. Returns the
-    place.
+    """Put results into the sink at NAME[:WHERE] and return the place. Imports the sink's module.
 
-    Raises what `check_target` and the sink raise, and InvalidInput for a WHERE that it cannot use.
+    Raises what `check_target` and the sink raise, and InvalidInput for an unusable WHERE.
     """
     check_target(target)
     name, _, where = target.partition(":")
@@ -55,8 +54,8 @@ def put_results(results: Results, target: str) -> str:
 
 
 def check_target(target: str) -> None:
-    """Raise UnknownName for a sink that does not exist, and InvalidInput for one whose name a
-    package has as well.
+    """Raise UnknownName for a sink that does not exist, InvalidInput for a built-in one whose
+    name a package uses too.
     """
     name = target.partition(":")[0]
     if name not in sink_names():
@@ -66,9 +65,9 @@ def check_target(target: str) -> None:
 
 
 def target_under(folder: Path, target: str) -> str:
-    """The target, with a WHERE that is a path taken from `folder`."""
+    """The target; a WHERE that is a relative path is resolved against `folder`."""
     name, _, where = target.partition(":")
-    # Options follow, and a path would join the slashes of their URLs.
+    # Options may follow; as part of a path, double slashes in their URLs would be merged.
     place, comma, options = where.partition(",")
     return f"{name}:{folder / place}{comma}{options}" if place and name in PATHS else target
 

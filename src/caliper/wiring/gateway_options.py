@@ -1,4 +1,4 @@
-"""What the gateway's settings say of runs, beside where other services are."""
+"""The options of the gateway, except for the addresses of other services."""
 
 from __future__ import annotations
 
@@ -17,8 +17,8 @@ from caliper.wiring.service_settings import GatewaySettings
 
 @dataclass(frozen=True, slots=True)
 class GatewayOptions:
-    """The address of web pages, if there are any, the limits of the media in pictures, who may see
-    which runs, and the quotas of teams.
+    """The address of web pages, if any, the limits of media in pictures, the ownership of runs, and
+    the quotas of teams.
     """
 
     page: Address | None = None

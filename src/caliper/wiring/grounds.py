@@ -47,9 +47,9 @@ else:
 
 @dataclass(frozen=True, slots=True)
 class Ground:
-    """The infrastructure that services run on. `logs` reads the topics of `stream` as logs;
-    `close` is called after the services have stopped. `whole` is `store` if it is an
-    installation's, whose objects may be deleted.
+    """The infrastructure of services. `logs` reads the topics of `stream` as logs; `close` is
+    called after the services have stopped. `whole` is the same as `store` in an installation, where
+    objects may be deleted.
     """
 
     store: ObjectStore
@@ -67,17 +67,13 @@ class Ground:
         return RunBook(self.store, self.clock)
 
     def with_reply_keys(self, keys: Sequence[bytes]) -> Ground:
-        """The same infrastructure; in its `store`, replies are signed and verified if there are
-        keys.
-        """
+        """The same infrastructure, whose `store` signs and verifies replies if there are keys."""
         if not keys:
             return self
         return replace(self, store=AuthenticStore(self.store, keys, self.telemetry, _run_of_task))
 
     def with_sender(self, sender: str, key: bytes | None) -> Ground:
-        """The same infrastructure; in its `stream`, verdicts and events are signed if there is a
-        key.
-        """
+        """The same infrastructure, whose `stream` signs verdicts and events if there is a key."""
         return (
             self if key is None else replace(self, stream=AuthenticStream(self.stream, sender, key))
         )
@@ -111,7 +107,7 @@ def memory_ground(store: DeletableStore) -> Ground:
 def kafka_access(
     servers: str, settings: KafkaSettings, field: str, session: float = 15.0
 ) -> brokers.KafkaAccess:
-    """How to reach the brokers at `servers`, which were given in `field`.
+    """How to reach the brokers at `servers`; `field` is their source.
 
     Raises InvalidInput if `servers` is not a list of host:port, and for Kafka settings that
     contradict each other or name an unusable file.

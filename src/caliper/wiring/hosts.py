@@ -30,9 +30,9 @@ else:
 
 @dataclass(frozen=True, slots=True)
 class PermittedHosts:
-    """What may serve checkpoints of suites that anybody applies: `servers`, each
-    `[https://]HOST:PORT`, and pods in `namespace`, unless it is empty, of the API server `api`, by
-    the account in that folder.
+    """Hosts that may serve checkpoints, whoever applies a suite: `servers`, each
+    `[https://]HOST:PORT`, and pods in `namespace`, unless it is empty, of the API server `api`,
+    with the credentials in the folder `account`.
     """
 
     servers: tuple[str, ...]
@@ -41,18 +41,18 @@ class PermittedHosts:
     account: str
 
     def check(self, target: str) -> None:
-        """Raise InvalidInput for a server that is none of them, or more than one."""
+        """Raise InvalidInput for a server that is not permitted, or for several."""
         if "," in target:
             # SPECs separate servers by it.
             raise InvalidInput("expected one server, found a comma", field="serve")
         if _origin(target) not in map(_origin, self.servers):
             host = _origin(target)[1].rpartition("@")[2]
-            message = f"{host:.200} is none of the servers in CALIPER_SUITES_SERVERS"
+            message = f"{host:.200} is not one of the servers in CALIPER_SUITES_SERVERS"
             raise InvalidInput(message, field="serve")
 
     @property
     def of_pods(self) -> Mapping[str, str]:
-        """Where pods are made. Raises InvalidInput if that is nowhere."""
+        """The plan's fields for pods. Raises InvalidInput if pods are not permitted."""
         if not self.namespace:
             message = "CALIPER_SUITES_PODS names no namespace for pods"
             raise InvalidInput(message, field="serve.pod")
@@ -65,7 +65,7 @@ def _origin(target: str) -> tuple[str, str]:
 
 
 def _url(target: str) -> SplitResult:
-    """The URL of a server, with a port that can be. Raises InvalidInput."""
+    """The URL of a server, with a valid port. Raises InvalidInput."""
     try:
         url = urlsplit(target if "://" in target else f"http://{target}")
         _ = url.port
@@ -75,8 +75,8 @@ def _url(target: str) -> SplitResult:
 
 
 class HostRoom:
-    """Opens the servers of checkpoints, and removes what is left of them. `access` says how
-    endpoints are reached. What is `permitted` may be restricted.
+    """Opens the servers of checkpoints, and removes their remains. `access` says how endpoints are
+    reached. `permitted` restricts the hosts.
     """
 
     def __init__(self, access: Access, permitted: PermittedHosts | None = None) -> None:
@@ -84,8 +84,8 @@ class HostRoom:
         self._hosts = HostAccess(self._token, access.ca)
 
     def _token(self, target: str) -> SecretStr | None:
-        """The token of a server. Raises InvalidInput for one that is not permitted, and for a token
-        that may not go there or would go there in plaintext.
+        """The token of a server. Raises InvalidInput for a server that is not permitted, and for a
+        token that may not go there or would go there in plaintext.
         """
         if self._permitted is not None:
             self._permitted.check(target)
@@ -101,26 +101,26 @@ class HostRoom:
             repository = triton.RepositoryPlan(plan["triton"], plan["config"], **limits)
             return triton.RepositoryServer(repository, self._hosts)
         if plan["endpoint"]:
-            found = endpoint.EndpointPlan(plan["endpoint"], plan["model"], plan["lora"], **limits)
-            return endpoint.EndpointServer(found, self._hosts)
+            values = plan["endpoint"], plan["model"], plan["lora"]
+            return endpoint.EndpointServer(endpoint.EndpointPlan(*values, **limits), self._hosts)
         if plan["pod"]:
             keys = ("model", "port", "health", "api", "namespace", "account")
-            chosen = {key: plan[key] for key in keys}
+            options = {key: plan[key] for key in keys}
             if self._permitted is not None:
-                chosen |= self._permitted.of_pods
-            return pod.PodServer(pod.PodPlan(plan["pod"], **chosen, **limits))
+                options |= self._permitted.of_pods
+            return pod.PodServer(pod.PodPlan(plan["pod"], **options, **limits))
         if self._permitted is not None:
             raise InvalidInput("an installation runs no commands", field="serve.command")
-        shown = {"url": plan["url"], "health": plan["health"], "model": plan["model"]}
-        return command.CommandServer(command.CommandPlan(plan["command"], **shown, **limits), log)
+        options = {"url": plan["url"], "health": plan["health"], "model": plan["model"]}
+        return command.CommandServer(command.CommandPlan(plan["command"], **options, **limits), log)
 
     async def clear(self, trace: Trace) -> None:
         """ports.serving.Clear, for all kinds of servers."""
         try:
             await self._remove(trace)
         except InvalidInput as error:
-            # The settings have changed since: no fault of the suite that comes next.
-            message = f"what was served there before cannot be removed: {error}"
+            # The settings have changed since: not the fault of the next suite.
+            message = f"the previous server there cannot be removed: {error}"
             raise BackendUnavailable(message) from error
 
     async def _remove(self, trace: Trace) -> None:

@@ -21,16 +21,16 @@ else:
 def store_users(
     folder: Path, bucket: str, checkpoints: Sequence[str] = ()
 ) -> list[users.StoreUser]:
-    """The users of the store, from a folder of Secrets. `checkpoints` are where suites find them:
-    BUCKET/PREFIX. Raises InvalidInput naming a file that is missing or empty.
+    """The users of the store, from a folder of Secrets. `checkpoints` are the places of checkpoints
+    of suites: BUCKET/PREFIX. Raises InvalidInput naming a file that is missing or empty.
     """
-    found = []
+    accounts = []
     for name in grants.STORE_GRANTS:
         secret = folder / grants.store_secret(name)
         keys = _read(secret / "access-key"), _read(secret / "secret-key")
         policy = grants.store_policy(name, bucket, checkpoints)
-        found.append(users.StoreUser(*keys, policy))
-    return found
+        accounts.append(users.StoreUser(*keys, policy))
+    return accounts
 
 
 def store_policies(bucket: str, checkpoints: Sequence[str] = ()) -> dict[str, Any]:
@@ -40,12 +40,12 @@ def store_policies(bucket: str, checkpoints: Sequence[str] = ()) -> dict[str, An
 
 def stream_users(folder: Path) -> list[kafka_users.StreamUser]:
     """The users of the brokers, from a folder of Secrets. Raises as `store_users` does."""
-    found = []
+    accounts = []
     for name, grant in grants.STREAM_GRANTS.items():
         secret = folder / grants.stream_secret(name)
-        known = _read(secret / "user"), _read(secret / "password")
-        found.append(kafka_users.StreamUser(*known, grant.permits()))
-    return found
+        credentials = _read(secret / "user"), _read(secret / "password")
+        accounts.append(kafka_users.StreamUser(*credentials, grant.permits()))
+    return accounts
 
 
 def _read(file: Path) -> str:

@@ -10,10 +10,10 @@ from caliper.core.errors import InvalidInput
 
 
 def find_java(field: str) -> str:
-    """Java's command, of JAVA_HOME or on PATH. Raises InvalidInput for `field` without it."""
+    """The java command, from JAVA_HOME or PATH. Without one, raises InvalidInput for `field`."""
     home = os.environ.get("JAVA_HOME")
-    found = shutil.which("java", path=str(Path(home, "bin"))) if home else None
-    found = found or shutil.which("java")
-    if found is None:
+    command = shutil.which("java", path=str(Path(home, "bin"))) if home else None
+    command = command or shutil.which("java")
+    if command is None:
         raise InvalidInput("needs Java: install it, or set JAVA_HOME", field=field)
-    return found
+    return command

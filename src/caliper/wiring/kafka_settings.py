@@ -13,7 +13,7 @@ from caliper.core.errors import InvalidInput
 from caliper.serving.addresses import Address
 from caliper.wiring.settings import Settings, variable
 
-INCOMPLETE_PAIR = "certificate and key go together: this one is missing"
+INCOMPLETE_PAIR = "certificate and key are used together: this one is missing"
 
 
 class KafkaSettings(Settings):
@@ -23,8 +23,8 @@ class KafkaSettings(Settings):
     With SSL, `kafka_ca` is a PEM file of certificates to trust instead of those of this machine,
     and `kafka_certificate` and `kafka_key` are PEM files for brokers that require a client
     certificate. With SASL, `kafka_mechanism` is PLAIN, SCRAM-SHA-256 or SCRAM-SHA-512, and
-    `kafka_user` and `kafka_password` are required. `kafka_prefix` begins the names of all topics
-    and consumer groups, for installations that share brokers.
+    `kafka_user` and `kafka_password` are required. `kafka_prefix` is a prefix of the names of all
+    topics and consumer groups, for installations that share brokers.
     """
 
     kafka_security: Literal["PLAINTEXT", "SSL", "SASL_PLAINTEXT", "SASL_SSL"] = "PLAINTEXT"
@@ -48,7 +48,7 @@ class KafkaSettings(Settings):
         remote = [str(server) for server in servers if not server.loopback]
         if options.sasl and options.sasl.mechanism == "PLAIN" and not options.tls and remote:
             message = f"PLAIN would send the password to {', '.join(remote)} in plaintext"
-            raise self._wrong("kafka_mechanism", f"{message}: take SASL_SSL or SCRAM")
+            raise self._wrong("kafka_mechanism", f"{message}: use SASL_SSL or SCRAM")
         options.options()
         return options
 
@@ -74,11 +74,11 @@ class KafkaSettings(Settings):
         return KafkaSasl(self.kafka_mechanism, self.kafka_user, password)
 
     def _refuse_unused(self, fields: Iterable[str]) -> None:
-        """Refuse settings without effect: whoever set them believes that they protect something."""
+        """Refuse settings without effect: their author expects protection from them."""
         for field in fields:
             if getattr(self, field) is not None:
                 protocol = variable(type(self), "kafka_security")
-                raise self._wrong(field, f"of no use while {protocol} is {self.kafka_security}")
+                raise self._wrong(field, f"has no effect while {protocol} is {self.kafka_security}")
 
     def _wrong(self, field: str, message: str) -> InvalidInput:
         return InvalidInput(message, file="environment", field=variable(type(self), field))

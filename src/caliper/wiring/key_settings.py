@@ -1,4 +1,4 @@
-"""Settings with the keys that sign what services store and send."""
+"""Settings with the keys that sign stored replies and messages."""
 
 from __future__ import annotations
 
@@ -41,8 +41,8 @@ class ReplySettings(Settings):
 
 
 class SenderSettings(ReplySettings):
-    """`sender_key` signs the verdicts and events that the service `SENDER` sends: the key that the
-    aggregator's `senders_key` gives it. Without, they are not signed.
+    """`sender_key` signs the verdicts and events that the service `SENDER` sends. The key is
+    derived from the aggregator's `senders_key`. Without it, messages are not signed.
     """
 
     SENDER: ClassVar[str] = ""
@@ -57,7 +57,7 @@ class SenderSettings(ReplySettings):
 
 class VerifierSettings(ReplySettings):
     """`senders_key` verifies the messages of all senders: keys of at least 32 characters, separated
-    by white space. The first also signs. Without keys, everybody's messages are entered.
+    by white space. The first also signs. Without keys, messages are accepted from everybody.
     """
 
     SENDER: ClassVar[str] = AGGREGATOR
@@ -71,5 +71,5 @@ class VerifierSettings(ReplySettings):
         return sender_key(keys[0], self.SENDER) if keys else None
 
     def signatures(self) -> Signatures:
-        """What verifies messages. Raises InvalidInput naming the variable for a short key."""
+        """The verifier of messages. Raises InvalidInput naming the variable for a short key."""
         return Signatures(_keys(self, "senders_key"))

@@ -37,12 +37,12 @@ class LogSettings(Settings):
         logging.captureWarnings(capture=True)
         for chatty in ("kafka", "httpx", "httpx2"):
             logging.getLogger(chatty).setLevel(logging.WARNING)
-        # It warns of every step longer than 0.1 s, and a busy machine has many.
+        # It warns of every step longer than 0.1 s: frequent on a busy machine.
         logging.getLogger("kafka.net.selector").setLevel(logging.ERROR)
         # kafka.net.connection already logs lost connections; this one adds a traceback for
         # connections that were closed here while being read.
         logging.getLogger("kafka.net.transport").setLevel(logging.CRITICAL)
-        # Requests that were cancelled because the service is stopping are no errors.
+        # Requests cancelled because the service is stopping are not errors.
         logging.getLogger("kafka.cluster").addFilter(
             lambda entry: "Cancelled" not in entry.getMessage()
         )
@@ -58,10 +58,10 @@ def log_audit_lines() -> None:
 
 
 class JsonFormatter(logging.Formatter):
-    """One line of ASCII per record, whatever text it holds: the rest is escaped.
+    """One line of ASCII per record: other characters are escaped.
 
-    An audit line has fields of its own. Nothing else that libraries attach to a record is written:
-    it may hold secrets.
+    An audit line has fields of its own. Other attributes that libraries attach to a record are not
+    written: they may hold secrets.
     """
 
     def format(self, record: logging.LogRecord) -> str:
@@ -75,15 +75,15 @@ class JsonFormatter(logging.Formatter):
         fields |= {"message": record.getMessage(), **subject_ids()}
         if record.exc_info:
             fields["traceback"] = self.formatException(record.exc_info)
-        # A lone surrogate is no UTF-8, and strict readers refuse its escape.
+        # A lone surrogate is not UTF-8, and strict readers refuse its escape.
         valid = {key: text.encode("utf-8", "replace").decode() for key, text in fields.items()}
         return json.dumps(valid)
 
 
 class LineLimit(logging.Filter):
-    """Passes one line of each group of loggers per minute, with the number of those left out.
+    """Passes one line per minute of each group of loggers, with the number of lines left out.
 
-    A group is named by the logger above all of its own.
+    A group is named by the common parent of its loggers.
     """
 
     def __init__(self, groups: Sequence[str]) -> None:

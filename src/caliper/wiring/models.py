@@ -62,11 +62,11 @@ _Pool = TypeVar("_Pool", bound=Replicas[Any])
 
 @dataclass(frozen=True, slots=True)
 class Access:
-    """How this process reaches endpoints: `tokens` are the bearer tokens that they get.
+    """How this process reaches endpoints. `tokens` are their bearer tokens.
 
-    `timeout` is in seconds per try, `in_flight` the maximum number of concurrent calls. A job is
-    retried for `retry_budget` seconds, each of its calls for half of that. `ca` is a PEM file of
-    certificates to trust over https://, not those of this machine. `functions` are models by SPEC.
+    `timeout` is in seconds per attempt, `in_flight` the maximum number of concurrent calls. A job
+    is retried for `retry_budget` seconds, each of its calls for half of that. `ca` is a PEM file of
+    certificates to trust over https:// instead of this machine's. `functions` are models by SPEC.
     """
 
     tokens: EndpointTokens = field(default_factory=EndpointTokens)
@@ -94,8 +94,9 @@ class ModelRoom:
     async def chat_model(self, spec: str) -> ChatModel:
         """The chat model of a SPEC, with its identity.
 
-        Raises UnknownName, InvalidInput for a SPEC of no chat model and for a token that may not
-        go there or would go there in plaintext, BackendError when the endpoint does not answer.
+        Raises UnknownName, InvalidInput for a SPEC that is not a chat model's and for a token that
+        may not go there or would go there in plaintext, BackendError when the endpoint does not
+        answer.
         """
         if spec in self.access.functions:
             return self.access.functions[spec]
@@ -147,8 +148,8 @@ class ModelRoom:
         ]
 
     def _declared(self, kind: str, rest: str) -> PluginEndpoint:
-        found = self.access.tokens.sendable(EndpointPlace.of_backend(kind, rest), kind)
-        token = "" if found is None else found.get_secret_value()
+        secret = self.access.tokens.sendable(EndpointPlace.of_backend(kind, rest), kind)
+        token = "" if secret is None else secret.get_secret_value()
         access = BackendAccess(token, self.access.timeout, self.access.ca)
         return PluginEndpoint.open(BACKENDS.load(kind), rest, access, BACKENDS.label(kind))
 
@@ -162,7 +163,7 @@ class ModelRoom:
         return tokens
 
     async def answerer(self, spec: str, name: str, pack: PromptPack, seed: int) -> Answerer:
-        """The answerer of the questions about captions of benchmark `name`, in a run with `seed`.
+        """The answerer of questions about captions of benchmark `name`, in a run with `seed`.
 
         Raises like `chat_model`, and InvalidInput naming file and line of unreadable recordings.
         """
@@ -187,12 +188,12 @@ class ModelRoom:
 
         Raises InvalidInput naming file and line of unreadable recordings.
         """
-        chosen = benchmark(name)
-        layout = chosen.replies if source is Source.CAPTION else chosen.qa_replies
+        own = benchmark(name)
+        layout = own.replies if source is Source.CAPTION else own.qa_replies
         if layout is None:
             raise InvalidInput(f"{name} has no questions from the media")
         dataset = DatasetFiles(folder)
-        recording = record(chosen, dataset.rows(layout), source, dataset.digest(layout))
+        recording = record(own, dataset.rows(layout), source, dataset.digest(layout))
         return ReplayAnswerer({name: recording}, model)
 
     @staticmethod
@@ -219,7 +220,7 @@ class ModelRoom:
         return self._embedders[spec]
 
     async def picture_embedder(self, spec: str) -> PictureEmbedder:
-        """The embedder of pictures of that name. Raises like `embedder`."""
+        """The picture embedder of that name. Raises like `embedder`."""
         embedder = await self.embedder(spec)
         if not isinstance(embedder, EmbedderPool):
             raise InvalidInput(f"{spec} embeds no pictures; name a model as {EMBEDDERS[-1]}")
@@ -251,7 +252,7 @@ class ModelRoom:
 
     @property
     def costs(self) -> dict[str, Cost]:
-        """The cost of all calls so far, by identity label: several SPECs may be one model."""
+        """The cost of all calls so far, by identity label: several SPECs may name one model."""
         costs: defaultdict[str, Cost] = defaultdict(Cost)
         for pool in self._pools:
             costs[pool.identity.label] += pool.cost

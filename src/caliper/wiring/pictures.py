@@ -19,8 +19,8 @@ from caliper.ports.storage import ObjectStore
 
 
 class StoredPictures:
-    """Makes the thumbnails of a service, one at a time to bound memory; media that were not
-    pushed have none.
+    """Creates thumbnails in a service, one at a time to bound memory. Media that were not pushed
+    have none.
     """
 
     def __init__(self, store: ObjectStore, index: MediaIndex, limits: MediaLimits) -> None:
@@ -29,10 +29,10 @@ class StoredPictures:
         self._turn = Lock()
 
     def __call__(self, spec: RunSpec) -> Callable[[str, str], bytes | None]:
-        """The function from a benchmark and the path of its media to a thumbnail.
+        """A function from a benchmark and the path of a medium to a thumbnail.
 
-        Ask for it in the event loop, and call it from another thread. It returns the JPEG bytes of
-        a picture, or of the middle frame of a clip, None if it has none; it raises
+        Get it in the event loop, and call it from another thread. It returns the JPEG bytes of a
+        picture, or of the middle frame of a clip; None without a thumbnail. Raises
         StoreUnavailable.
         """
         return partial(self._jpeg, spec, asyncio.get_running_loop())
@@ -49,7 +49,7 @@ class StoredPictures:
             key, data = asyncio.run_coroutine_threadsafe(reading, loop).result()
             if data is None:
                 return None
-            # In this thread: further callers may occupy all of the event loop's.
+            # In this thread: other callers may occupy all threads of the event loop.
             try:
                 check_medium(key, data)
             except DataLoss:

@@ -1,4 +1,4 @@
-"""What calls cost in money, by the prices in the settings."""
+"""The cost of calls in money, by the prices in the settings."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from caliper.wiring.settings import ModelSettings, read_settings, variable
 _TOKENS = 1_000_000
 _PRICE = re.compile(r"(.+)=(\d+(?:\.\d+)?)/(\d+(?:\.\d+)?)", re.ASCII)
 Prices = Mapping[str, tuple[float, float]]
-"""The prices of a million prompt tokens and of a million completion tokens, by model."""
+"""The prices per million prompt tokens and per million completion tokens, by model."""
 
 
 def read_prices() -> Prices:
@@ -22,14 +22,14 @@ def read_prices() -> Prices:
 
 
 def parse_prices(text: str, field: str) -> Prices:
-    """The prices in a setting, which is the variable `field`. Raises InvalidInput."""
+    """The prices in a setting; `field` is its variable. Raises InvalidInput."""
     prices = {}
     for entry in filter(None, text.split(",")):
-        found = _PRICE.fullmatch(entry.strip())
-        if found is None:
+        match = _PRICE.fullmatch(entry.strip())
+        if match is None:
             message = f"expected MODEL=PROMPT/COMPLETION, found {entry.strip()!r:.80}"
             raise InvalidInput(message, file="environment", field=field)
-        prices[found[1]] = float(found[2]), float(found[3])
+        prices[match[1]] = float(match[2]), float(match[3])
     return prices
 
 
@@ -39,7 +39,7 @@ def unpriced(models: Iterable[str], prices: Prices) -> list[str]:
 
 
 def spending(costs: Mapping[str, Cost], prices: Prices) -> Spending:
-    """What calls cost, by identity label. Models without a price cost no money."""
+    """The total of calls' costs by identity label. Models without a price cost no money."""
     total = Spending()
     for label, cost in costs.items():
         prompt, completion = prices.get(_model(label), (0.0, 0.0))

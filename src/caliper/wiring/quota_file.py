@@ -20,7 +20,7 @@ from caliper.core.quotas import QuotaTable, TeamLimits
 from caliper.wiring.strict import Strict, first_problem
 from caliper.wiring.yaml_text import read_document
 
-# As much as messages hold.
+# The range of integers in messages.
 _Limit = Annotated[int, Field(ge=0, lt=1 << 63, strict=True)]
 _Team = Annotated[str, Field(pattern=r"^[A-Za-z0-9._-]{1,64}$")]
 
@@ -44,10 +44,10 @@ def read_quotas(path: Path) -> QuotaTable:
     """The quotas in a file. Raises InvalidInput naming file, line and field of a mistake."""
     root, value = read_document(path)
     try:
-        found = _Quotas.model_validate({} if value is None else value)
+        quotas = _Quotas.model_validate({} if value is None else value)
     except ValidationError as error:
         is_inner = len(error.errors()[0]["loc"]) > 1
-        known = (_Limits if is_inner else _Quotas).model_fields
-        raise first_problem(error, known, str(path), root) from error
-    teams = {name: each.limits() for name, each in found.teams.items()}
-    return QuotaTable(teams, found.default.limits())
+        fields = (_Limits if is_inner else _Quotas).model_fields
+        raise first_problem(error, fields, str(path), root) from error
+    teams = {name: each.limits() for name, each in quotas.teams.items()}
+    return QuotaTable(teams, quotas.default.limits())

@@ -17,7 +17,7 @@ from caliper.wiring.models import ModelRoom
 
 
 class Recordings:
-    """The recordings in a store, each a dataset under its revision.
+    """The recordings in a store: datasets by revision.
 
     The `capacity` most recently used ones stay in memory.
     """
@@ -47,8 +47,8 @@ class Recordings:
             try:
                 answerer = await asyncio.to_thread(ModelRoom.replay, name, path, Source.MEDIA)
             except InvalidInput:
-                # A file that their layout has in a folder only.
+                # A single file, although the layout expects it in a folder.
                 answerer = await asyncio.to_thread(ModelRoom.replay, name, folder, Source.MEDIA)
         if answerer.identity.revision != revision:
-            raise InvalidInput("other recorded replies than those of the run", file=revision)
+            raise InvalidInput("not the recorded replies of the run", file=revision)
         return answerer

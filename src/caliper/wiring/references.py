@@ -1,4 +1,4 @@
-"""Values that a configuration only names, because they are secret: `env:NAME` or `file:PATH`."""
+"""References to secret values in a configuration: `env:NAME` or `file:PATH`."""
 
 from __future__ import annotations
 
@@ -11,27 +11,27 @@ _ENVIRONMENT, _FILE = "env:", "file:"
 
 
 def is_reference(text: str) -> bool:
-    """Whether a text names where a value is."""
+    """Whether a text is a reference."""
     return any(text.startswith(kind) and text != kind for kind in (_ENVIRONMENT, _FILE))
 
 
 def under(text: str, folder: Path) -> str:
-    """The reference, with a path relative to a folder."""
+    """The reference; a relative path is resolved against a folder."""
     if not text.startswith(_FILE):
         return text
     return f"{_FILE}{folder.absolute() / text.removeprefix(_FILE)}"
 
 
 def check_absolute(text: str, field: str) -> None:
-    """Raise InvalidInput for a file of another machine that is named by a relative path."""
+    """Raise InvalidInput for a relative path to a file on another machine."""
     if text.startswith(_FILE) and not Path(text.removeprefix(_FILE)).is_absolute():
         message = "not with --server: give the absolute path at the service that evaluates suites"
         raise InvalidInput(message, field=field)
 
 
 def referenced(text: str, field: str) -> str:
-    """The value behind a reference, or the text itself if it is none. Raises InvalidInput, with
-    the field, if there is no such variable or file, or it is empty.
+    """The value behind a reference; other texts are returned as they are. Raises InvalidInput, with
+    the field, if the variable or file does not exist or is empty.
     """
     if not is_reference(text):
         return text

@@ -1,4 +1,4 @@
-"""The models of one role's process, and which jobs it works on."""
+"""The models of one role's process, and the jobs that it accepts."""
 
 from __future__ import annotations
 

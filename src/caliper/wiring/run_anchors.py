@@ -10,7 +10,7 @@ from typing import NamedTuple
 
 from caliper.analysis.drift import Sitting
 from caliper.benchmarks.registry import benchmark
-from caliper.core.errors import JobFate, handling
+from caliper.core.errors import JobFate, error_policy
 from caliper.core.messages import ExamineJob
 from caliper.core.run import RunSpec
 from caliper.pipeline.asking.examiner import Models
@@ -24,11 +24,11 @@ from caliper.wiring.anchors import REPLAY, judge_anchors
 
 _LOG = logging.getLogger(__name__)
 _REMEMBERED = 1000
-"""The number of sittings to remember, one per run and benchmark; a forgotten one is repeated."""
+"""The maximum number of sittings to remember, one per run and benchmark; others are repeated."""
 _Key = tuple[str, str]
 
 
-class _Pending(NamedTuple):
+class _PendingSitting(NamedTuple):
     """A sitting, and the deadline for waiting on it, in seconds of the event loop's clock."""
 
     sitting: asyncio.Task[bool]
@@ -54,10 +54,10 @@ class RunAnchors:
     ) -> None:
         self._store, self._telemetry = store, telemetry
         self._patience, self._asked = patience, asked
-        self._sittings: OrderedDict[_Key, _Pending] = OrderedDict()
+        self._sittings: OrderedDict[_Key, _PendingSitting] = OrderedDict()
 
     def start_sitting(self, spec: RunSpec, name: str, models: Models) -> None:
-        """Start judging the anchors with the `models` of a job, unless the run has had a sitting.
+        """Start judging the anchors with the `models` of a job, unless the run had a sitting.
 
         Recordings contain no replies to the anchors, so runs with recorded replies have none.
         """
@@ -68,7 +68,7 @@ class RunAnchors:
         with log_subject(spec.run_id):
             sitting = asyncio.create_task(self._sit(spec, name, models))
         until = asyncio.get_running_loop().time() + self._patience
-        self._sittings[key] = _Pending(sitting, until)
+        self._sittings[key] = _PendingSitting(sitting, until)
         sitting.add_done_callback(partial(self._forget_failed, key))
         if len(self._sittings) > _REMEMBERED and next(iter(self._sittings.values())).sitting.done():
             self._sittings.popitem(last=False)
@@ -100,7 +100,7 @@ class RunAnchors:
             self._sittings.pop(key, None)
 
     async def _sit(self, spec: RunSpec, name: str, models: Models) -> bool:
-        """Judge the anchors; false if this start of the run does not want them."""
+        """Judge the anchors; false if this start of the run excludes them."""
         run = run_store(self._store, spec.run_id)
         try:
             starts = await read_starts(run)
@@ -109,9 +109,9 @@ class RunAnchors:
             sitting = await judge_anchors(spec, models, name)
             await save_sitting(run, name, sitting)
         except Exception as error:
-            if handling(error).fate is JobFate.PAUSE:
+            if error_policy(error).fate is JobFate.PAUSE:
                 raise
-            # The jobs of the run meet the same error and report it.
+            # The jobs of the run get the same error and report it.
             _LOG.warning("anchors of %s for run %s: %s", name, spec.run_id, error)
             return True
         agreement = (
@@ -124,7 +124,7 @@ class RunAnchors:
     def _record(self, judge: str, name: str, sitting: Sitting) -> None:
         if sitting.agreement is None:
             return
-        # Few verdicts, from an endpoint in trouble, would look like a judge that changed.
+        # Few verdicts (from an endpoint in trouble) would look like a change of the judge.
         if 2 * sitting.scored_count >= len(sitting.verdicts):
             self._telemetry.record(AnchorsJudged(judge, name, sitting.agreement))
 

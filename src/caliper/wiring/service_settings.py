@@ -19,7 +19,7 @@ from caliper.core.owners import Sharing
 from caliper.lazy import lazy_module
 from caliper.pipeline.work.authentic_stream import CAPTIONER, GATEWAY, JUDGE, QA_READER
 from caliper.serving.addresses import Address, refuse_remote
-from caliper.wiring.endpoint_settings import EndpointSettings, ExaminingSettings
+from caliper.wiring.endpoint_settings import EndpointSettings, ExaminerSettings
 from caliper.wiring.kafka_settings import INCOMPLETE_PAIR, StreamSettings
 from caliper.wiring.key_settings import SenderSettings, VerifierSettings
 from caliper.wiring.logs import LogSettings
@@ -47,9 +47,9 @@ class ServerSettings(LogSettings):
     and is off unless set. `tls_certificate` and `tls_key` are PEM files, `tokens` is a file of
     tokens (serving.tokens); all three are optional on a loopback address. With `tls_clients`, a PEM
     file of authorities, callers need a certificate of one of them, too. `deadline` applies to
-    calls without one, `grace` is the time that calls in flight get when the service stops.
-    `metrics_address` serves Prometheus metrics over plain HTTP without tokens: by default at a
-    loopback port that is logged, nowhere when it is empty.
+    calls without one, `grace` is the time for calls in flight when the service stops.
+    `metrics_address` serves Prometheus metrics over plain HTTP without tokens, by default at a
+    loopback port, which is logged; empty disables it.
     """
 
     listen: str = "127.0.0.1:50051"
@@ -97,7 +97,7 @@ class ServerSettings(LogSettings):
         if self.tls_certificate is None and self.tls_key is None:
             if self.tls_clients is not None:
                 field = variable(type(self), "tls_clients")
-                raise InvalidInput("of no use without TLS", file="environment", field=field)
+                raise InvalidInput("has no effect without TLS", file="environment", field=field)
             return None
         field = "tls_key" if self.tls_key is None else "tls_certificate"
         raise InvalidInput(INCOMPLETE_PAIR, file="environment", field=variable(type(self), field))
@@ -107,10 +107,10 @@ class StoreSettings(Settings):
     """The store of media, captions and replies: an S3 endpoint (http or https URL, bucket and
     keys), or a directory. `store_ca` is a PEM file of certificates to trust over https.
 
-    `store_session_token` belongs to keys that expire. Without keys, those that the cluster lends
-    to the workload serve. `store_region` is by default that in the name of an Amazon endpoint, and
-    us-east-1 elsewhere; `store_style` says where requests name the bucket, by default `host` at
-    Amazon and `path` elsewhere.
+    `store_session_token` belongs to keys that expire. Without keys, the workload uses those
+    that the cluster lends it. `store_region` is by default the one in the name of an Amazon
+    endpoint, and us-east-1 elsewhere; `store_style` is where requests name the bucket, by default
+    `host` at Amazon and `path` elsewhere.
     """
 
     store: str = ""
@@ -134,12 +134,12 @@ class CaptionerSettings(
     model_config = SettingsConfigDict(env_prefix=f"{PREFIX}CAPTIONER_")
     SENDER = CAPTIONER
 
-    # Required: there are no rules that could caption.
+    # Required: no rules can write captions.
     model: str
 
 
 class JudgeSettings(
-    SenderSettings, ExaminingSettings, StreamSettings, StoreSettings, ServerSettings
+    SenderSettings, ExaminerSettings, StreamSettings, StoreSettings, ServerSettings
 ):
     """The judge: CALIPER_JUDGE_... `tagger` and `embedder` are those of CompreCap."""
 
@@ -156,7 +156,7 @@ class JudgeSettings(
 
 
 class QaReaderSettings(
-    SenderSettings, ExaminingSettings, StreamSettings, StoreSettings, ServerSettings
+    SenderSettings, ExaminerSettings, StreamSettings, StoreSettings, ServerSettings
 ):
     """The reader: CALIPER_QA_READER_..."""
 
@@ -173,10 +173,10 @@ class AggregatorSettings(
 
 
 class PeerSettings(ServerSettings):
-    """Calls to other services, which are given as host:port, or https://host:port for TLS.
+    """Calls to other services at host:port, or https://host:port for TLS.
 
     `peer_token` is the bearer token for these calls, `peer_ca` a PEM file of trusted certificates:
-    with it, all calls use TLS, and show the certificate that the service has as a server. A token
+    with it, all calls use TLS and present the server certificate of this service. A token
     is sent in plaintext only to this machine.
     """
 
@@ -191,10 +191,10 @@ class PeerSettings(ServerSettings):
         plaintext.
         """
         names = variable(type(self), service), variable(type(self), "peer_ca")
-        found = target(address, names[0], self.peer_token, self.peer_ca, names[1])
+        peer = target(address, names[0], self.peer_token, self.peer_ca, names[1])
         if self.tls_certificate is None or self.tls_key is None:
-            return found
-        return replace(found, identity=(self.tls_certificate, self.tls_key))
+            return peer
+        return replace(peer, identity=(self.tls_certificate, self.tls_key))
 
 
 class GatewaySettings(
@@ -202,10 +202,10 @@ class GatewaySettings(
 ):
     """The gateway: CALIPER_GATEWAY_...
 
-    An unset stage does not exist. With `stages_sleep` a stage that scaled to zero is taken for what
-    it was. `page_address`, a loopback host:port, serves pages without TLS or tokens. Runs that
-    ended `retention_days` ago go. `sharing` says who else sees what a caller owns, and the file
-    `quotas` what each team may use.
+    An unset stage does not exist. With `stages_sleep`, a stage scaled to zero is described as it
+    last was. `page_address`, a loopback host:port, serves pages without TLS or tokens. Runs that
+    ended `retention_days` ago are removed. `sharing` is who else sees a caller's objects, and the
+    file `quotas` has the limits of teams.
     """
 
     model_config = SettingsConfigDict(env_prefix=f"{PREFIX}GATEWAY_")

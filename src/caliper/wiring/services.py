@@ -54,7 +54,7 @@ from caliper.serving.grpc_server import Service
 from caliper.serving.lifecycle import ServiceParts, TopicWork, merge_parts, store_check
 from caliper.serving.page_sources import PageSources
 from caliper.serving.peer_certificates import certificate_parts
-from caliper.wiring.endpoint_settings import EndpointSettings, ExaminingSettings
+from caliper.wiring.endpoint_settings import EndpointSettings, ExaminerSettings
 from caliper.wiring.gateway_options import GatewayOptions
 from caliper.wiring.grounds import Ground
 from caliper.wiring.models import ModelRoom
@@ -80,7 +80,7 @@ _STAGES = {"judge": "judge", "reader": "qa_reader"}
 
 
 async def open_answerer_parts(
-    role: str, settings: ExaminingSettings, ground: Ground, language: tuple[str, str] | None = None
+    role: str, settings: ExaminerSettings, ground: Ground, language: tuple[str, str] | None = None
 ) -> tuple[ServiceParts, StageDescription]:
     """A judge (role judge) or a QA reader (role reader), with its description; `language` names
     the tagger and the embedder.
@@ -110,7 +110,7 @@ def _model_certificates(
 
 
 def answerer_parts(
-    role_models: RoleModels, settings: ExaminingSettings, ground: Ground
+    role_models: RoleModels, settings: ExaminerSettings, ground: Ground
 ) -> ServiceParts:
     """A judge or a QA reader with models that are already open; the caller closes them."""
     role, pack = role_models.role, role_models.pack

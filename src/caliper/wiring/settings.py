@@ -1,6 +1,6 @@
-"""Settings from the environment: where things are and how to reach them, never what is measured.
+"""Settings from the environment: places, and how to reach them; they never affect scores.
 
-Each process has one flat class of settings with its own prefix. A variable with that prefix that
+Each process has one flat class of settings with its own prefix. A variable with the prefix that
 the class does not define is an error.
 """
 
@@ -53,7 +53,7 @@ class Settings(BaseSettings):
 
 
 class MediaLimitSettings(Settings):
-    """Limits of media: larger media are not shown to a captioner, and their questions are Unscored;
+    """Limits of media. Larger media are not shown to a captioner, their questions are Unscored, and
     reports have no thumbnails of them.
 
     MEDIA_PICTURE_BYTES: maximum size of a picture's file; MEDIA_CLIP_BYTES: of a clip's file;
@@ -103,7 +103,7 @@ class MediaSettings(MediaLimitSettings):
 
 
 class DataSettings(Settings):
-    """Where datasets that are fetched by name are kept.
+    """The cache of datasets that are fetched by name.
 
     CALIPER_DATA_CACHE: their folder, by default `~/.cache/caliper/datasets`; CALIPER_DATA_BYTES:
     maximum size of one, with the pictures that are unpacked from it.
@@ -117,11 +117,11 @@ class CallSettings(Settings):
     """How the command line reaches model endpoints.
 
     CALIPER_TOKEN: bearer token; CALIPER_TOKEN_FILE: a file that holds it;
-    CALIPER_TOKEN_HOSTS: whom it goes to; CALIPER_TOKENS_FILE: a file of tokens by host;
+    CALIPER_TOKEN_HOSTS: hosts it is sent to; CALIPER_TOKENS_FILE: a file of tokens by host;
     CALIPER_CA: a PEM file of certificates to trust over https:// instead of this machine's;
     CALIPER_TIMEOUT: seconds a call may take; CALIPER_RETRY_BUDGET: seconds to retry
-    failed calls, before questions are Unscored; CALIPER_PRICES: prices
-    of a million prompt and reply tokens by model, such as MODEL=1/4,OTHER=2/8.
+    failed calls before questions are Unscored; CALIPER_PRICES: prices per million prompt and reply
+    tokens by model, such as MODEL=1/4,OTHER=2/8.
     """
 
     token: SecretStr | None = None
@@ -134,7 +134,7 @@ class CallSettings(Settings):
     prices: str = ""
 
     def tokens(self, named: Iterable[str]) -> EndpointTokens:
-        """The tokens of endpoints. `named` are the SPECs that no file names.
+        """The tokens of endpoints. `named` are the SPECs that do not come from a file.
 
         Raises InvalidInput naming the variable, or file and line.
         """
@@ -199,9 +199,9 @@ def variable(kind: type[Settings], field: str) -> str:
 
 def access(in_flight: int, named: Iterable[str | None] = ()) -> Access:
     """How the command line reaches endpoints, with at most `in_flight` concurrent calls. `named`
-    are SPECs of the command line or a program: those in a file may be somebody else's.
+    are SPECs from the command line or a program: those in a file may be somebody else's.
 
-    Raises what `read_settings` raises, and InvalidInput for a wrong file of tokens.
+    Raises what `read_settings` raises, and InvalidInput for an unusable file of tokens.
     """
     settings = read_settings(ModelSettings)
     tokens = settings.tokens(filter(None, named))

@@ -62,8 +62,8 @@ def sinks(captions: Captions, thumbnail: Thumbnail) -> list[ReportSink]:
 
 
 def lacks(*, pictures: bool) -> Iterator[str]:
-    """What the files of a run lack because a library is not installed; `pictures` tells whether
-    there are any.
+    """The gaps in a run's files because a library is not installed; `pictures` tells whether the
+    run has any.
     """
     if lack := _lack("pyarrow"):
         yield f"verdicts.parquet is not written: it {lack}"
@@ -72,7 +72,7 @@ def lacks(*, pictures: bool) -> Iterator[str]:
 
 
 def _lack(library: str) -> str:
-    """What to install for a library; empty if it is installed."""
+    """The reason why a library is missing, with what to install; empty if it is installed."""
     try:
         check_library(library)
     except InvalidInput as missing:

@@ -20,7 +20,7 @@ KINDS = (
     "replay:DIR[#model]",
 )
 CHAT_KINDS = ("chat", "tgi")
-"""The kinds of endpoints with an OpenAI-style API; `tgi` asks also for what only TGI reports."""
+"""The kinds of endpoints with an OpenAI-style API; `tgi` also requests what only TGI reports."""
 TAGGERS = ("rules", "spacy:MODEL")
 EMBEDDERS = ("ngram", "minilm", "minilm:DIR", f"triton:{SYNTAX}")
 _OWN = ("lexical", *CHAT_KINDS, "triton", "replay")
@@ -32,22 +32,23 @@ BACKENDS = PluginGroup[Backend]("backend", (*_OWN, FUNCTION), no_function)
 def split_spec(spec: str) -> tuple[str, str]:
     """Split a SPEC at its colon into the kind and the rest.
 
-    Raises UnknownName, and InvalidInput for a bare URL, without the URL: it may hold a secret.
+    Raises UnknownName, and InvalidInput for a bare URL, which does not repeat the URL: it may hold
+    a secret.
     """
     kind, _, rest = spec.partition(":")
     if rest.startswith("//"):
         raise InvalidInput(f"a model behind a URL is written {KINDS[1]}")
     if kind not in (*_OWN, *BACKENDS.names) or (kind != "lexical") != bool(rest):
-        known = (*KINDS, *(f"{name}:..." for name in BACKENDS.names))
-        raise UnknownName("model", kind if "//" in rest else spec, known)
+        kinds = (*KINDS, *(f"{name}:..." for name in BACKENDS.names))
+        raise UnknownName("model", kind if "//" in rest else spec, kinds)
     if kind in _OWN:
         BACKENDS.check_own(kind)
     return kind, rest
 
 
 def split_recording(rest: str) -> tuple[Path, str]:
-    """Split the `DIR[#model]` of a `replay:` SPEC into the folder of recorded replies and the
-    name of the model that gave them. Raises InvalidInput for a blank name.
+    """Split the `DIR[#model]` of a `replay:` SPEC into the folder of recorded replies and the name
+    of the model that wrote them. Raises InvalidInput for a blank name.
     """
     folder, mark, model = rest.rpartition("#")
     if not mark:

@@ -51,9 +51,9 @@ _LOG = logging.getLogger(__name__)
 DEFECT, BAD_INPUT, SURROUNDINGS = 1, 2, 4
 # Seconds between two checks of stages that may be scaled to zero.
 _AWAKE = 30.0
-# Seconds between two tries to open a model; each is retried in itself.
+# Seconds between attempts to open a model; each attempt has its own retries.
 _PAUSE = 5.0
-Chosen = TypeVar("Chosen", bound=ServerSettings)
+AnySettings = TypeVar("AnySettings", bound=ServerSettings)
 
 
 async def judge(settings: JudgeSettings) -> ServiceParts:
@@ -81,19 +81,19 @@ async def captioner(settings: CaptionerSettings) -> ServiceParts:
 def loaded_later(
     opening: Callable[[], Awaitable[tuple[ServiceParts, StageDescription]]], pause: float = _PAUSE
 ) -> ServiceParts:
-    """Parts that open once their model answers, tried every `pause` seconds. A model server may
-    take half an hour to load: until then the service is up, and not ready.
+    """Parts that open once their model answers; retried every `pause` seconds. A model server may
+    take half an hour to load: until then the service is up but not ready.
     """
 
     async def opened() -> ServiceParts:
-        told = ""
+        reason = ""
         while True:
             try:
                 parts, _ = await opening()
             except RETRYABLE as error:
-                last, told = told, f"{type(error).__name__}: {error}"
-                if told != last:
-                    _LOG.warning("waiting for the model: %s", told)
+                last, reason = reason, f"{type(error).__name__}: {error}"
+                if reason != last:
+                    _LOG.warning("waiting for the model: %s", reason)
                 await asyncio.sleep(pause)
             else:
                 return parts
@@ -143,23 +143,23 @@ def with_metrics(parts: ServiceParts, ground: Ground, settings: ServerSettings) 
 
 
 def peer_parts(settings: ServerSettings, ground: Ground) -> Iterator[ServiceParts]:
-    """The parts that read the certificates of the brokers and the store."""
-    told = ground.telemetry, ground.clock
+    """Parts that read the certificates of the brokers and the store."""
+    observers = ground.telemetry, ground.clock
     if isinstance(settings, StreamSettings) and settings.kafka:
         brokers = [Address.parse(server) for server in settings.kafka.split(",")]
         if tls := settings.security(brokers).tls:
-            yield certificate_parts("kafka", brokers, tls.context(), *told)
+            yield certificate_parts("kafka", brokers, tls.context(), *observers)
     if isinstance(settings, StoreSettings) and settings.store.startswith("https://"):
         url = urlsplit(settings.store)
         store = Address(url.hostname or "", url.port or 443)
-        yield certificate_parts("store", [store], tls_context(settings.store_ca), *told)
+        yield certificate_parts("store", [store], tls_context(settings.store_ca), *observers)
 
 
-def start(kind: type[Chosen], build: Callable[[Chosen], Awaitable[ServiceParts]]) -> int:
+def start(kind: type[AnySettings], build: Callable[[AnySettings], Awaitable[ServiceParts]]) -> int:
     """Run a service with settings from the environment until SIGTERM. Returns its exit code."""
     limit_arenas()
 
-    async def run(settings: Chosen) -> None:
+    async def run(settings: AnySettings) -> None:
         await serve(settings.server(), await build(settings), _log_address)
 
     try:

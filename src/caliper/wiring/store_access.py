@@ -1,4 +1,4 @@
-"""How an S3 endpoint is reached, from settings."""
+"""Access to an S3 endpoint, from settings."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ _LENDERS = (
     "AWS_CONTAINER_CREDENTIALS_FULL_URI",
     "AWS_CONTAINER_CREDENTIALS_RELATIVE_URI",
 )
-"""Variables that a cluster sets in the pods of a service account that it lends keys to."""
+"""Variables that a cluster sets in pods whose service account gets keys on loan."""
 
 
 @contextmanager
@@ -54,7 +54,7 @@ def store_access(settings: StoreSettings) -> access.StoreAccess:
     """
     if settings.store_ca is not None and settings.store.startswith("http://"):
         field = variable(type(settings), "store_ca")
-        message = f"of no use for {settings.store}, which is not encrypted"
+        message = f"has no effect for {settings.store}, which is not encrypted"
         raise InvalidInput(message, file="environment", field=field)
     identity = None
     keys = {"access_key": settings.store_access_key, "secret_key": settings.store_secret_key}

@@ -21,7 +21,7 @@ def first_problem(
 ) -> InvalidInput:
     """The first problem of a configuration, naming file, line and field.
 
-    `known` are the keys to list for an unknown one, `root` is the document, if it has lines.
+    `known` are the keys to list if one is unknown, `root` is the document, if it has lines.
     """
     problem = error.errors()[0]
     message = problem["msg"].removeprefix("Value error, ")
@@ -32,8 +32,8 @@ def first_problem(
 
 
 def line_of(root: yaml.Node | None, place: Sequence[int | str]) -> int | None:
-    """The line of the key or element at a place; of the innermost that exists; None without a
-    document.
+    """The line of the key or element at a place, or of the innermost one that exists; None without
+    a document.
     """
     node, line = root, None
     for part in place:

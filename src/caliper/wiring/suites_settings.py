@@ -7,7 +7,7 @@ from pathlib import Path
 from pydantic_settings import SettingsConfigDict
 
 from caliper.core.owners import Sharing
-from caliper.wiring.endpoint_settings import AskingSettings
+from caliper.wiring.endpoint_settings import ModelCallSettings
 from caliper.wiring.hosts import PermittedHosts
 from caliper.wiring.kafka_settings import StreamSettings
 from caliper.wiring.service_settings import (
@@ -19,19 +19,19 @@ from caliper.wiring.settings import PREFIX, MediaSettings
 
 
 class SuitesSettings(
-    AskingSettings, MediaSettings, PeerSettings, StreamSettings, StoreSettings, ServerSettings
+    ModelCallSettings, MediaSettings, PeerSettings, StreamSettings, StoreSettings, ServerSettings
 ):
-    """What evaluates checkpoints by suites: CALIPER_SUITES_...
+    """The service that evaluates checkpoints by suites: CALIPER_SUITES_...
 
-    `bucket` (BUCKET/PREFIX of the store's endpoint) is where MinIO announces checkpoints in
-    `topic`, whose names are like `objects`. Files that suites name for `notify` are below the
-    folder `notify_files`, variables begin with NOTIFY_.
+    MinIO announces checkpoints below `bucket` (BUCKET/PREFIX at the store's endpoint) whose names
+    match `objects` in `topic`. Files that suites name for `notify` are below the folder
+    `notify_files`; the names of variables begin with NOTIFY_.
 
-    Suites may have checkpoints served by `servers` ([https://]HOST:PORT, separated by commas),
-    which get the `model_token`, and by pods in the namespace `pods` of the API server `pods_api`,
-    made with `token` and `ca.crt` of the folder `pods_account`; by default by none.
+    Suites may use `servers` ([https://]HOST:PORT, separated by commas) for their checkpoints, which
+    get the `model_token`, and pods in the namespace `pods` of the API server `pods_api`, created
+    with `token` and `ca.crt` of the folder `pods_account`; by default, neither.
 
-    `prices` are what models cost, as in CALIPER_PRICES, and `sharing` is that of the gateway.
+    `prices` are those of models, as in CALIPER_PRICES, and `sharing` is as for the gateway.
     """
 
     model_config = SettingsConfigDict(env_prefix=f"{PREFIX}SUITES_")
@@ -50,10 +50,10 @@ class SuitesSettings(
 
     @property
     def specs(self) -> tuple[str, ...]:
-        """The servers that may be called."""
+        """The permitted servers."""
         return tuple(filter(None, (each.strip() for each in self.servers.split(","))))
 
     def hosts(self) -> PermittedHosts:
-        """What suites may have serve their checkpoints."""
+        """The hosts that may serve checkpoints of suites."""
         account = str(self.pods_account)
         return PermittedHosts(self.specs, self.pods, self.pods_api, account)

@@ -23,14 +23,14 @@ def target(
 ) -> channel.Target:
     """The service at `server`: host:port, or https://host:port for TLS. A `ca` enables TLS too.
 
-    `field` and `ca_field` are the names under which `server` and `ca` were given. Raises
+    `field` and `ca_field` are the names of the options `server` and `ca` in errors. Raises
     InvalidInput if `server` is not an address, and for a token that would leave this machine in
     plaintext.
     """
     address = Address.parse(server.removeprefix(_TLS), field)
     encrypted = server.startswith(_TLS) or ca is not None
     way_out = (
-        f"{_TLS}{address}, and {ca_field} where this machine does not trust who signed its "
+        f"{_TLS}{address}, and {ca_field} if this machine does not trust the issuer of its "
         "certificate"
     )
     refuse_plaintext(token, address, encrypted=encrypted, way_out=way_out, field=field)

@@ -35,23 +35,23 @@ from caliper.ports.telemetry import (
     Event,
     GateBuilt,
     GroupJoined,
+    JobAttemptEnded,
     JobEnd,
-    JobLeft,
-    JobTaken,
+    JobReceived,
     ModelForgotten,
     QuestionsCounted,
     RecordsApplied,
     RecordsWaiting,
     ReplyReceived,
+    Retried,
     RunStarted,
     Score,
     ScoresComputed,
     ScoreTable,
-    SnapshotKept,
+    SnapshotSaved,
     TokensUsed,
-    TriedAgain,
     VerdictsEntered,
-    VerdictShown,
+    VerdictVisible,
     Window,
     reason_of,
 )
@@ -91,12 +91,12 @@ def everything(telemetry: PrometheusTelemetry) -> None:
     """Something for every metric of the catalogue."""
     of_stage: list[Event] = [
         CallEnded("model", None, 0.1),
-        TriedAgain(BackendOverloaded("busy"), "model"),
+        Retried(BackendOverloaded("busy"), "model"),
         TokensUsed("model", Usage(3, 2, 1)),
         GateBuilt("model", Gate(4, 2)),
-        JobTaken(),
-        JobLeft(JobEnd.DONE, 0.2),
-        TriedAgain(MediaMissing("gone")),
+        JobReceived(),
+        JobAttemptEnded(JobEnd.DONE, 0.2),
+        Retried(MediaMissing("gone")),
         DeadLetterSent("judge-jobs", ValueError("defect")),
         ReplyReceived(cached=True),
         ReplyReceived(cached=False),
@@ -109,10 +109,10 @@ def everything(telemetry: PrometheusTelemetry) -> None:
         QuestionsCounted("m", "captionqa", {"planned": 3, "scored": 2, "unscored": 1}),
         RunStarted("m", 5.0),
         ScoresComputed("m", "captionqa", Window.RUN, {("overall", "score"): Score(50, 40, 60)}),
-        VerdictShown(0.5),
+        VerdictVisible(0.5),
         RecordsApplied(6.0),
         RecordsWaiting("verdicts", {0: 1}),
-        SnapshotKept(7.0),
+        SnapshotSaved(7.0),
         CheckpointScored("nightly", 100, {"capability": {("average", "f1"): Score(41.5)}}),
         AnchorsJudged("judge", "captionqa", 0.98),
         BacklogRead("judge-jobs", Backlog(5, 2, 8.0)),
@@ -232,9 +232,9 @@ def test_the_backlog_of_a_topic(telemetry: PrometheusTelemetry) -> None:
 
 def test_a_job_that_is_broken_off_is_in_flight_no_longer(telemetry: PrometheusTelemetry) -> None:
     stage = telemetry.stage("judge")
-    stage.record(JobTaken())
+    stage.record(JobReceived())
     assert value(telemetry, "caliper_jobs_in_flight", stage="judge") == 1
-    stage.record(JobLeft(None, 1.0))
+    stage.record(JobAttemptEnded(None, 1.0))
     assert value(telemetry, "caliper_jobs_in_flight", stage="judge") == 0
     counted = value(telemetry, "caliper_job_seconds_count", stage="judge", outcome="done")
     assert counted == 0

@@ -23,7 +23,7 @@ from caliper.core.errors import (
     BackendUnavailable,
     ModelChanged,
 )
-from caliper.ports.telemetry import Event, TriedAgain
+from caliper.ports.telemetry import Event, Retried
 from caliper.wiring.clock import SystemClock
 
 
@@ -101,7 +101,7 @@ class Waking(RecordedTelemetry):
 
     def record(self, event: Event) -> None:
         super().record(event)
-        if isinstance(event, TriedAgain):
+        if isinstance(event, Retried):
             self._do()
 
 

@@ -23,7 +23,7 @@ from caliper.core.errors import (
     BackendTimeout,
     BackendUnavailable,
     ModelChanged,
-    handling,
+    error_policy,
 )
 from caliper.core.outcome import Evidence, Outcome, Reason, Scored, Unscored
 from caliper.core.question import Answer, Ask, Decoding, Item, Question
@@ -66,7 +66,7 @@ async def examine(model: TgiModel) -> tuple[Outcome, Evidence]:
         outcomes: Outcomes = done.value
         return outcomes[0]
     except BackendError as error:
-        reason = handling(error).reason
+        reason = error_policy(error).reason
         assert reason is not None
         return Unscored(reason), Evidence(explanation=str(error))
 

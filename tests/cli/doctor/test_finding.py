@@ -3,7 +3,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from caliper.cli.doctor.findings import ComponentState, Diagnosis, failed_check
-from caliper.core.errors import HANDLING, CaliperError
+from caliper.core.errors import ERROR_POLICIES, CaliperError
 
 SECRET = "open sesame"
 
@@ -35,7 +35,8 @@ def test_a_short_secret_is_not_looked_for() -> None:
 
 
 @pytest.mark.parametrize(
-    "kind", [kind for kind in HANDLING if "Backend" in kind.__name__ or "Store" in kind.__name__]
+    "kind",
+    [kind for kind in ERROR_POLICIES if "Backend" in kind.__name__ or "Store" in kind.__name__],
 )
 def test_every_failure_of_surroundings_has_advice(kind: type[CaliperError]) -> None:
     found = failed_check("store", kind("gone"))

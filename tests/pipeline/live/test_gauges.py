@@ -22,8 +22,8 @@ from caliper.ports.telemetry import (
     RecordsApplied,
     RunStarted,
     ScoresComputed,
-    SnapshotKept,
-    VerdictShown,
+    SnapshotSaved,
+    VerdictVisible,
     Window,
 )
 
@@ -163,7 +163,7 @@ async def test_an_aggregator_that_took_over_shows_the_whole_run(watching: Watchi
     records = [judged(run, 0, 1, 0, offset=1), judged(run, 1, 0, 0, offset=2)]
     await watching.board.apply([event_of(run, EventKind.PLAN, 1000), records[0]])
     await watching.board.snapshot()
-    assert watching.told.of(SnapshotKept)
+    assert watching.told.of(SnapshotSaved)
     later = Watching(watching.store, watching.clock)
     await later.begin()
     await later.gauges.look()
@@ -208,7 +208,7 @@ async def test_freshness(watching: Watching) -> None:
     await watching.board.apply([judged(run, 0, 1, 0, offset=500)])
     watching.clock.seconds = 2.5
     await watching.gauges.look()
-    assert watching.told.of(VerdictShown) == [VerdictShown(2.0)]
+    assert watching.told.of(VerdictVisible) == [VerdictVisible(2.0)]
 
 
 async def test_applied_records_are_told_without_a_look(watching: Watching) -> None:

@@ -54,7 +54,7 @@ async def test_a_day_is_over_at_midnight(
     await write_spent(store, "red.other", DAY, "a-process", Spending(1, 1))
     with pytest.raises(BackendOverloaded) as refused:
         await ours.admit_run(RUN)
-    assert str(refused.value) == f"the quota of team red: {message}; it frees {MIDNIGHT}"
+    assert str(refused.value) == f"the quota of team red: {message}; available again {MIDNIGHT}"
     assert refused.value.retry_after == 86_400
     assert await quotas(store, QuotaTable(default=limits), "blue").admit_run(RUN)
 
@@ -82,7 +82,9 @@ async def test_pushes_that_come_together_take_no_more_than_there_is(store: Memor
     pushes = (ours.admit_bytes(digit * 64, 6) for digit in "aab")
     results = await asyncio.gather(*pushes, return_exceptions=True)
     assert results[:2] == [None, None]
-    assert str(results[2]).startswith("the quota of team red: 6 of 10 bytes stored; it frees when")
+    assert str(results[2]).startswith(
+        "the quota of team red: 6 of 10 bytes stored; available again when"
+    )
     assert [each.used for each in await ours.uses()] == [6]
 
 

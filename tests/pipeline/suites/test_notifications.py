@@ -163,7 +163,7 @@ async def test_the_bucket_is_asked_why_a_checkpoint_is_gone(bucket: Announced) -
         async def told() -> list[str]:
             return [await source.loss_of(each) for each in (object_, other, folder, elsewhere)]
 
-        assert await told() == ["", f"{ROOT}a holds another version now", "", ""]
+        assert await told() == ["", f"{ROOT}a now holds another version", "", ""]
         bucket.objects.held.clear()
         gone = f"{ROOT}a was removed"
         assert await told() == [gone, gone, f"{ROOT}b/ was removed", ""]

@@ -139,7 +139,7 @@ def test_an_entry_is_read_as_it_was_written() -> None:
         {"figures": [wrong]},
         {"since": 1},
     ):
-        with pytest.raises(InvalidInput, match="no entry"):
+        with pytest.raises(InvalidInput, match="not a checkpoint entry"):
             CheckpointEntry.from_json({**entry.to_json(), **broken})
 
 

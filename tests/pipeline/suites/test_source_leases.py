@@ -74,7 +74,7 @@ async def test_a_source_that_is_lost_ends_its_evaluation(
 ) -> None:
     loop = await evaluating(around)
     await looked(sources, 2)
-    sources.there, sources.lost = "", f"{PLACE} does not exist any more"
+    sources.there, sources.lost = "", f"{PLACE} no longer exists"
     await loop
     (entry,) = await around.entries()
     assert (entry.state, entry.reason) == (EntryState.SOURCE_GONE, sources.lost)

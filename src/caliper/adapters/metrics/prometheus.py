@@ -205,7 +205,7 @@ def _call(metrics: Metrics, stage: str, event: events.CallEnded) -> None:
     metrics.histogram(catalogue.BACKEND_SECONDS, *labels).observe(event.seconds)
 
 
-def _again(metrics: Metrics, stage: str, event: events.TriedAgain) -> None:
+def _retried(metrics: Metrics, stage: str, event: events.Retried) -> None:
     labels = stage, event.endpoint, reason_of(event.error)
     metrics.counter(catalogue.RETRIES, *labels).inc()
 
@@ -216,7 +216,7 @@ def _tokens(metrics: Metrics, stage: str, event: events.TokensUsed) -> None:
         tokens.inc(getattr(event.usage, kind))
 
 
-def _job_left(metrics: Metrics, stage: str, event: events.JobLeft) -> None:
+def _job_attempt_ended(metrics: Metrics, stage: str, event: events.JobAttemptEnded) -> None:
     metrics.gauge(catalogue.JOBS_IN_FLIGHT, stage).dec()
     if event.end is not None:
         metrics.histogram(catalogue.JOB_SECONDS, stage, str(event.end)).observe(event.seconds)
@@ -261,10 +261,10 @@ def _suite(metrics: Metrics, _: str, event: events.CheckpointScored) -> None:
 
 _ACTIONS: Mapping[type[Event], _Action] = {
     events.CallEnded: _call,
-    events.TriedAgain: _again,
+    events.Retried: _retried,
     events.TokensUsed: _tokens,
-    events.JobTaken: lambda to, stage, _: to.gauge(catalogue.JOBS_IN_FLIGHT, stage).inc(),
-    events.JobLeft: _job_left,
+    events.JobReceived: lambda to, stage, _: to.gauge(catalogue.JOBS_IN_FLIGHT, stage).inc(),
+    events.JobAttemptEnded: _job_attempt_ended,
     events.DeadLetterSent: _dead_letter,
     events.ReplyReceived: _reply,
     UnverifiedReply: lambda to, _, event: to.counter(
@@ -278,7 +278,7 @@ _ACTIONS: Mapping[type[Event], _Action] = {
     events.RunStarted: lambda to, _, event: to.gauge(
         catalogue.RUN_STARTED, event.model, event.team
     ).set(event.time),
-    events.VerdictShown: lambda to, _, event: to.histogram(catalogue.FRESHNESS).observe(
+    events.VerdictVisible: lambda to, _, event: to.histogram(catalogue.FRESHNESS).observe(
         event.seconds
     ),
     events.RecordsApplied: lambda to, _, event: to.gauge(catalogue.APPLIED).set(event.time),
@@ -293,5 +293,5 @@ _ACTIONS: Mapping[type[Event], _Action] = {
         catalogue.REFUSED, event.method, event.reason
     ).inc(),
     events.CheckpointScored: _suite,
-    events.SnapshotKept: lambda to, _, event: to.gauge(catalogue.SNAPSHOT).set(event.time),
+    events.SnapshotSaved: lambda to, _, event: to.gauge(catalogue.SNAPSHOT).set(event.time),
 }

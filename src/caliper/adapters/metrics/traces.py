@@ -117,7 +117,7 @@ class TracedTelemetry(PrometheusTelemetry):
         subject = subject_ids()
         if not subject or job_span(subject) >= self._share * 2**64:
             return
-        if isinstance(event, events.JobLeft):
+        if isinstance(event, events.JobAttemptEnded):
             error = "" if event.end is events.JobEnd.DONE else str(event.end or "aborted")
             span = self._span_of_job(subject)
             self._spans.add(f"{self._name} job", event.seconds, subject, error, span=span)

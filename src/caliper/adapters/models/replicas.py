@@ -31,7 +31,7 @@ from caliper.core.errors import (
 )
 from caliper.core.run import Identity
 from caliper.ports.clock import Clock
-from caliper.ports.telemetry import SILENT, CallEnded, GateBuilt, Telemetry, TriedAgain
+from caliper.ports.telemetry import SILENT, CallEnded, GateBuilt, Retried, Telemetry
 
 Served = TypeVar("Served", bound=ResolvableEndpoint)
 Reply = TypeVar("Reply")
@@ -149,7 +149,7 @@ class Replicas(Generic[Served]):
         """
         effort = Effort(self._budget, self._clock)
         places: set[int] = set()
-        failures: list[TriedAgain] = []
+        failures: list[Retried] = []
 
         def elsewhere() -> bool:
             return len(places) < len(self._replicas) and self._admission.healthy(places)
@@ -164,7 +164,7 @@ class Replicas(Generic[Served]):
             try:
                 return await self._try_once(turn, effort, ask)
             except BaseException as failure:
-                failures.append(TriedAgain(failure, self._label(self._replicas[turn.place])))
+                failures.append(Retried(failure, self._label(self._replicas[turn.place])))
                 raise
 
         with self.cost.call(self._clock):

@@ -55,9 +55,9 @@ _TABLE = Layout(FileFormat.TABLE)
 class AnnotationOptions:
     """The inputs, models and settings of a build of CAPability.
 
-    `annotations` are given ones, `annotators` SPECs of models, `merger` that of the model that
-    merges lists, `listed` a list of media with dimensions and tags. `most` is the number of
-    elements that a model lists per medium and dimension; `media_per_task` and `per_task` bound a
+    `annotations` are supplied ones, `annotators` SPECs of models, `merger` the SPEC of the model
+    that merges lists, `listed` a list of media with dimensions and tags. `most` is the number of
+    elements that a model lists per medium and dimension; `media_per_task` and `per_task` limit a
     dimension before and after annotation.
     """
 
@@ -90,7 +90,7 @@ class AnnotationBuild:
         self._options, self._models, self._media = options, models, media
 
     async def run(self, directory: BuildDirectory, show: Show) -> BuildResult:
-        """Go through all steps; those whose inputs are the same are not done again.
+        """Go through all steps; those with unchanged inputs are not repeated.
 
         Raises what the runs of model steps raise, and InvalidInput for broken files.
         """
@@ -98,7 +98,7 @@ class AnnotationBuild:
 
     def _facts(self) -> dict[str, Any]:
         options = self._options
-        # Addresses of models say nothing of a build, and may hold secrets.
+        # Addresses of models do not matter here, and may hold secrets.
         settings = {
             "most": options.most,
             "media_per_task": options.media_per_task,
@@ -116,18 +116,18 @@ class AnnotationBuild:
 
     def _steps(self) -> Steps:
         options, media = self._options, dict(self._media)
-        given = [DatasetFiles(path).digest(_TABLE) for path in options.annotations]
+        supplied = [DatasetFiles(path).digest(_TABLE) for path in options.annotations]
         listed = None if options.listed is None else DatasetFiles(options.listed).digest(_TABLE)
         modelled = bool(options.annotators)
-        drawn = [listed, options.tasks, options.media_per_task, options.seed]
+        drawing = [listed, options.tasks, options.media_per_task, options.seed]
         texts = {name: instruction(TASKS[name]) for name in options.tasks}
         annotators = self._models.inputs(*options.annotators)
-        asked = [annotators, options.most, dict(options.settings), texts]
+        written = [annotators, options.most, dict(options.settings), texts]
         merger = [self._models.inputs(options.merger), dict(options.settings)]
         prompt, merging = map(self._models.prompt, (ModelStep.ANNOTATE, ModelStep.MERGE))
         return (
-            (MEDIA, [media, drawn, None if modelled else given], self._draw_media),
-            (ANNOTATIONS, [media, given, asked, prompt], self._annotations),
+            (MEDIA, [media, drawing, None if modelled else supplied], self._draw_media),
+            (ANNOTATIONS, [media, supplied, written, prompt], self._annotations),
             (FORMATS, [__version__], self._formats),
             (MERGE, [merger, merging, __version__], self._merge),
             (DRAW, [options.seed, __version__], self._draw),
@@ -139,7 +139,7 @@ class AnnotationBuild:
             DatasetFiles(path).rows(_TABLE) for path in self._options.annotations
         )
 
-    def _given(self) -> Iterator[Candidate]:
+    def _supplied(self) -> Iterator[Candidate]:
         return read_annotations(self._rows(), self._media, self._options.tasks)
 
     async def _draw_media(self, _: Sequence[Fate]) -> StepResult:
@@ -149,13 +149,13 @@ class AnnotationBuild:
             listed = read_media(DatasetFiles(options.listed).rows(_TABLE), self._media)
         wanted = None
         if not options.annotators:
-            wanted = {(each.image, each.category) for each in self._given()}
+            wanted = {(each.image, each.category) for each in self._supplied()}
         clips = {path for path in self._media if PurePath(path).suffix.lower() in CLIPS}
         fates = media_of_dimensions(listed, options.tasks, clips, wanted)
         return StepResult(MEDIA, draw_media(fates, options.media_per_task, options.seed))
 
     async def _annotations(self, before: Sequence[Fate]) -> StepResult:
-        options, drawn = self._options, [fate.candidate for fate in before]
+        options, media = self._options, [fate.candidate for fate in before]
         rows = [
             writing_row(
                 path,
@@ -164,7 +164,7 @@ class AnnotationBuild:
                 ModelStep.ANNOTATE,
                 [instruction(TASKS[name]) for name in tasks],
             )
-            for path, tasks in group_by_medium(drawn).items()
+            for path, tasks in group_by_medium(media).items()
         ]
         written = await self._models.write(ModelStep.ANNOTATE, rows, options.annotators)
         candidates = [
@@ -174,7 +174,7 @@ class AnnotationBuild:
         ]
         return StepResult(
             name=ANNOTATIONS,
-            fates=keep_drawn_media((*self._given(), *candidates), drawn),
+            fates=keep_drawn_media((*self._supplied(), *candidates), media),
             models=written.models,
             prompts=self._models.prompt(ModelStep.ANNOTATE) if written.models else {},
             remarks=written.remarks,
@@ -214,5 +214,5 @@ class AnnotationBuild:
     async def _balance(self, fates: Sequence[Fate]) -> StepResult:
         options = self._options
         skipped = "no --per-task" if options.per_task is None else ""
-        kept = balance(fates, options.per_task, options.seed, CAPABILITY.share)
-        return StepResult(BALANCE, kept, skipped=skipped)
+        balanced = balance(fates, options.per_task, options.seed, CAPABILITY.share)
+        return StepResult(BALANCE, balanced, skipped=skipped)

@@ -65,10 +65,10 @@ class Build:
         self._pictures: Mapping[str, str] = {}
 
     async def run(self, pictures: Mapping[str, str]) -> BuildResult:
-        """Go through all steps; those whose inputs are the same are not done again.
+        """Go through all steps; those with unchanged inputs are not repeated.
 
         `pictures` are the digests of the pictures by path. Raises what the runs of model steps
-        raise, and InvalidInput for candidates in a file that are broken.
+        raise, and InvalidInput for broken candidates in a file.
         """
         self._pictures = pictures
         sequence = StepSequence(self._directory, self._facts(), self._show)
@@ -86,20 +86,25 @@ class Build:
             prompt(ModelStep.BLIND),
         ]
         grouped = [options.embedder, asdict(options.grouping), __version__]
-        seen = [models(*options.validators), options.reject, settings, prompt(ModelStep.VALIDATE)]
+        validated = [
+            models(*options.validators),
+            options.reject,
+            settings,
+            prompt(ModelStep.VALIDATE),
+        ]
         balanced = [options.per_category, options.seed, __version__]
         return (
             (QUESTIONS, [file, self._categories, pictures, written], self._questions),
             (FORMATS, [self._categories, __version__], self._formats),
             (BLIND, answered, self._blind),
             (DUPLICATES, grouped, self._duplicates),
-            (VALIDATORS, [seen, pictures], self._validators),
+            (VALIDATORS, [validated, pictures], self._validators),
             (BALANCE, balanced, self._balance),
         )
 
     def _facts(self) -> dict[str, Any]:
         options = self._options
-        # Addresses of models say nothing of a build, and may hold secrets.
+        # Addresses of models do not matter here, and may hold secrets.
         settings = {
             "most": options.most,
             "votes": options.votes,
@@ -124,18 +129,18 @@ class Build:
             rows = DatasetFiles(options.questions).rows(_TABLE)
             candidates += read_candidates(rows, self._pictures)
         self._check_size(candidates)
-        asked = [writing_row(image, self._categories, options.most) for image in self._pictures]
-        written = await self._models.write(ModelStep.WRITE, asked, options.generators)
+        requests = [writing_row(image, self._categories, options.most) for image in self._pictures]
+        written = await self._models.write(ModelStep.WRITE, requests, options.generators)
         candidates += chain.from_iterable(written.candidates)
         candidates.sort(key=lambda candidate: candidate.image)
         prompts = self._models.prompt(ModelStep.WRITE) if written.models else {}
         return StepResult(QUESTIONS, keep_all(candidates), written.models, prompts, written.remarks)
 
-    def _check_size(self, known: Sequence[Candidate]) -> None:
+    def _check_size(self, supplied: Sequence[Candidate]) -> None:
         """Raise InvalidInput if there may be too many questions about a picture."""
         options = self._options
         written = len(self._categories) * options.most * len(options.generators)
-        counts = Counter(candidate.image for candidate in known)
+        counts = Counter(candidate.image for candidate in supplied)
         most = max(counts.values(), default=0) + written
         if most > MOST_PER_PICTURE:
             message = f"up to {most:,} questions about a picture, more than {MOST_PER_PICTURE:,}"
@@ -148,17 +153,17 @@ class Build:
         options = self._options
         if options.blind is None:
             return StepResult(BLIND, tuple(fates), skipped="no --blind model")
-        asked = [candidate for candidate in _candidates(fates) if is_asked(candidate)]
-        if not asked:
+        questions = [candidate for candidate in _candidates(fates) if is_asked(candidate)]
+        if not questions:
             return StepResult(BLIND, tuple(fates), skipped="no question to ask")
-        rows = [answering_row(ModelStep.BLIND, each, options.votes) for each in asked]
+        rows = [answering_row(ModelStep.BLIND, each, options.votes) for each in questions]
         replies = await self._models.ask(ModelStep.BLIND, rows, options.blind)
-        chosen = {item: [each.text for each in texts] for item, texts in replies.items.items()}
+        answers = {item: [each.text for each in texts] for item, texts in replies.items.items()}
         remarks = replies.remarks()
-        answered = filter_blind(_candidates(fates), chosen)
+        answered = filter_blind(_candidates(fates), answers)
         if unsure := sum(UNSURE in fate.candidate.flags for fate in answered):
             remarks.append(f"{unsure} questions have {UNSURE}: people review them")
-        if exempt := len(fates) - len(asked):
+        if exempt := len(fates) - len(questions):
             remarks.append(f"{exempt} yes/no questions are not asked")
         return StepResult(
             name=BLIND,
@@ -174,8 +179,9 @@ class Build:
         vectors: dict[str, Vector] = {}
         for start in range(0, len(candidates), _EMBEDDED):
             batch = candidates[start : start + _EMBEDDED]
-            found = await embedder.embed(list(map(text_of, batch)))
-            vectors |= {each.id: tuple(vector) for each, vector in zip(batch, found, strict=True)}
+            embedded = await embedder.embed(list(map(text_of, batch)))
+            pairs = zip(batch, embedded, strict=True)
+            vectors |= {each.id: tuple(vector) for each, vector in pairs}
         fates = drop_duplicates(
             candidates,
             vectors,
@@ -190,17 +196,17 @@ class Build:
             skipped = "no --validator models: people review everything"
             return StepResult(VALIDATORS, decide(candidates, {}), skipped=skipped)
         rows = [answering_row(ModelStep.VALIDATE, candidate) for candidate in candidates]
-        chosen, models, remarks = {}, [], []
+        answers, models, remarks = {}, [], []
         for number, spec in enumerate(options.validators):
             replies = await self._models.ask(ModelStep.VALIDATE, rows, spec, number)
-            chosen[f"validator {number + 1}"] = {
+            answers[f"validator {number + 1}"] = {
                 item: texts[0].text for item, texts in replies.items.items()
             }
             models.append(replies.model)
             remarks += replies.remarks()
         return StepResult(
             name=VALIDATORS,
-            fates=decide(candidates, chosen, reject=options.reject),
+            fates=decide(candidates, answers, reject=options.reject),
             models=tuple(models),
             prompts=self._models.prompt(ModelStep.VALIDATE),
             remarks=tuple(remarks),
@@ -209,8 +215,8 @@ class Build:
     async def _balance(self, fates: Sequence[Fate]) -> StepResult:
         options = self._options
         skipped = "no --per-category" if options.per_category is None else ""
-        kept = balance(fates, options.per_category, options.seed)
-        return StepResult(BALANCE, kept, skipped=skipped)
+        balanced = balance(fates, options.per_category, options.seed)
+        return StepResult(BALANCE, balanced, skipped=skipped)
 
 
 def _candidates(fates: Iterable[Fate]) -> list[Candidate]:

@@ -30,7 +30,7 @@ from caliper.building.steps import Fate, StepResult
 from caliper.core.layout import FileFormat, Layout
 from caliper.core.preparation import Preparation
 from caliper.local.building.directory import BuildDirectory
-from caliper.local.building.model_steps import ModelSteps, StepWriting
+from caliper.local.building.model_steps import ModelSteps, StepCandidates
 from caliper.local.building.outlines import OutlinedPictures
 from caliper.local.building.scenes import read_scenes, write_scenes
 from caliper.local.building.sequence import BuildResult, Show, Steps, StepSequence
@@ -48,9 +48,9 @@ _OUTLINED = "outlined"
 class GraphOptions:
     """The inputs, models and settings of a build of scene graphs.
 
-    `descriptions` adds to what `scenes` says of objects. `describer` writes the descriptions and
-    relations that are missing, at most `most` relations per picture, and `generator` the wrong
-    descriptions of CompreQA-Cap. Models are SPECs; what none writes is left out.
+    `descriptions` adds to the descriptions in `scenes`. `describer` writes missing descriptions and
+    relations, at most `most` relations per picture, and `generator` the wrong descriptions of
+    CompreQA-Cap. Models are SPECs; without them, these are left out.
     """
 
     scenes: Path
@@ -67,8 +67,7 @@ class GraphOptions:
 class GraphBuild:
     """One build in a directory, which this process has claimed.
 
-    `digests` are those of the pictures in the folder by path. Raises InvalidInput for files that
-    are broken.
+    `digests` are those of the folder's pictures, by path. Raises InvalidInput for broken files.
     """
 
     def __init__(
@@ -79,13 +78,13 @@ class GraphBuild:
         limits: MediaLimits,
     ) -> None:
         self._options, self._models = options, models
-        given = read_scenes(options.scenes, options.descriptions, options.images, digests, limits)
-        self._pictures, self._absent = given.pictures, given.absent
-        self._digests = {image: digests[image] for image in given.pictures}
+        scenes = read_scenes(options.scenes, options.descriptions, options.images, digests, limits)
+        self._pictures, self._absent = scenes.pictures, scenes.absent
+        self._digests = {image: digests[image] for image in scenes.pictures}
         self._scenes, self._limits = Path(), limits
 
     async def run(self, directory: BuildDirectory, show: Show) -> BuildResult:
-        """Go through all steps; those whose inputs are the same are not done again.
+        """Go through all steps; those with unchanged inputs are not repeated.
 
         Raises what the runs of model steps raise.
         """
@@ -96,7 +95,7 @@ class GraphBuild:
 
     def _facts(self) -> dict[str, Any]:
         options = self._options
-        # Addresses of models say nothing of a build, and may hold secrets.
+        # Addresses of models do not matter here, and may hold secrets.
         settings = {
             **asdict(options.rules),
             "vocabulary": len(options.rules.vocabulary),
@@ -115,17 +114,17 @@ class GraphBuild:
     def _steps(self) -> Steps:
         options, prompt, models = self._options, self._models.prompt, self._models.inputs
         files = [options.scenes, *([options.descriptions] if options.descriptions else [])]
-        given = [[DatasetFiles(file).digest(_TABLE) for file in files], self._digests, __version__]
+        inputs = [[DatasetFiles(file).digest(_TABLE) for file in files], self._digests, __version__]
         settings = [dict(options.settings), options.seed, __version__]
         described = [models(options.describer), settings, prompt(ModelStep.DESCRIBE)]
         related = [models(options.describer), options.most, settings, prompt(ModelStep.RELATE)]
-        asked = [models(options.generator), settings, prompt(ModelStep.MISLEAD)]
+        misled = [models(options.generator), settings, prompt(ModelStep.MISLEAD)]
         return (
-            (OBJECTS, given, self._objects),
+            (OBJECTS, inputs, self._objects),
             (MASKS, asdict(options.rules), self._masks),
-            (DESCRIPTIONS, [given, described], self._descriptions),
-            (RELATIONS, [given, related], self._relations),
-            (QUESTIONS, [given, asked], self._questions),
+            (DESCRIPTIONS, [inputs, described], self._descriptions),
+            (RELATIONS, [inputs, related], self._relations),
+            (QUESTIONS, [inputs, misled], self._questions),
         )
 
     async def _objects(self, _: Sequence[Fate]) -> StepResult:
@@ -168,13 +167,13 @@ class GraphBuild:
         if unseen := sum(map(len, missing.values())) - len(outlined):
             remark = f"{unseen} objects are on pictures that cannot be decoded"
             written = replace(written, remarks=(remark, *written.remarks))
-        return self._asked(DESCRIPTIONS, ModelStep.DESCRIBE, fates, written)
+        return self._result(DESCRIPTIONS, ModelStep.DESCRIBE, fates, written)
 
     def _outline(
         self, missing: Mapping[str, Sequence[SceneObject]], folder: Path
     ) -> dict[str, tuple[str, SceneObject]]:
-        """Write a picture of each object in which it is outlined; gives picture and object by its
-        path. Those of broken pictures have none.
+        """Write a picture per object, with the object outlined. Returns the original picture and
+        the object by the new picture's path; broken pictures are left out.
         """
         longest = Preparation().longest
         pictures = OutlinedPictures(self._options.images, self._scenes, longest, self._limits)
@@ -221,7 +220,7 @@ class GraphBuild:
             for each in written.candidates[0]
         ]
         checked = check_relations(fates, objects)
-        return self._asked(RELATIONS, ModelStep.RELATE, [*before, *checked], written)
+        return self._result(RELATIONS, ModelStep.RELATE, [*before, *checked], written)
 
     def _listed(self, image: str, names: Sequence[str]) -> str:
         picture = self._pictures[image]
@@ -257,16 +256,16 @@ class GraphBuild:
             for image, own in tiny.items()
         ]
         written = await self._models.write(ModelStep.MISLEAD, rows, [spec])
-        asked = [
+        questions = [
             compose_question(
                 each, full[each.image, each.question], self._options.seed, written.models[0]
             )
             for each in written.candidates[0]
         ]
-        return self._asked(QUESTIONS, ModelStep.MISLEAD, [*before, *asked], written)
+        return self._result(QUESTIONS, ModelStep.MISLEAD, [*before, *questions], written)
 
-    def _asked(
-        self, name: str, step: ModelStep, fates: Sequence[Fate], written: StepWriting
+    def _result(
+        self, name: str, step: ModelStep, fates: Sequence[Fate], written: StepCandidates
     ) -> StepResult:
         prompts = self._models.prompt(step)
         return StepResult(name, tuple(fates), written.models, prompts, written.remarks)

@@ -1,10 +1,10 @@
 """The directory of a build.
 
 build.json         settings, taxonomy, digests of the pictures, and the summary of each step
-steps/*.jsonl      every candidate that came into a step, and why it was dropped, if it was
-runs/              the runs of the steps that ask models, as those of evaluations, and pictures with
-                   outlines that they are shown
-candidates.jsonl   the candidates that are left, with the validators' decisions: for review
+steps/*.jsonl      every candidate that entered a step, and if it was dropped, why
+runs/              the runs of the steps that ask models, like those of evaluations, and pictures
+                   with outlines for them
+candidates.jsonl   the remaining candidates, with the validators' decisions: for review
 reviews/*.jsonl    people's verdicts
 scenes.jsonl       of scene graphs: the masks of all objects
 captionqa.json     the reviewed questions, as a dataset (others: anno.json and compreqa/, or
@@ -103,7 +103,7 @@ class BuildDirectory:
         return self.path / "steps" / f"{name}.jsonl"
 
     def stored_step(self, summary: Mapping[str, Any], inputs: str) -> StepResult | None:
-        """The step with that summary, if its file is whole and it had the same inputs."""
+        """The step with this summary, if its file is intact and it had the same inputs."""
         if summary.get("inputs") != inputs:
             return None
         file = self.step_file(summary["step"])

@@ -30,7 +30,7 @@ _BALANCE = "7-balance"
 
 @dataclass(frozen=True, slots=True)
 class FinishedBuild:
-    """The files of a finished build, and what they hold."""
+    """The files of a finished build, and their facts."""
 
     data: Sequence[Path]
     card: Path
@@ -38,9 +38,9 @@ class FinishedBuild:
 
 
 def finish(directory: BuildDirectory, most: int | None = None) -> FinishedBuild:
-    """Write the files of the benchmark and card.md. What nobody reviewed, or reviewers disagree
-    about, is left out. Categories are balanced again, with at most `most` candidates each, by
-    default as many as in the build: what people accepted comes first.
+    """Write the files of the benchmark and card.md. Candidates that nobody reviewed, or reviewers
+    disagree about, are left out. Categories are balanced again, with at most `most` candidates
+    each, by default as many as in the build; those accepted by people come first.
 
     Raises InvalidInput if there is no build or nothing is accepted, RunInUse, StoreUnavailable.
     """
@@ -49,7 +49,7 @@ def finish(directory: BuildDirectory, most: int | None = None) -> FinishedBuild:
     with directory.claim():
         build = directory.read()
         if not build.get("complete"):
-            message = "the build stopped before its last step: give the command that began it again"
+            message = "the build stopped before its last step; repeat the command that began it"
             raise InvalidInput(message, file=str(path))
         kind = kind_of(build["benchmark"])
         steps = _steps(directory)
@@ -71,7 +71,7 @@ def finish(directory: BuildDirectory, most: int | None = None) -> FinishedBuild:
             merged = merge([*assessed, *spare], reviews)[len(assessed) :]
             facts = replace(facts, balance=_balance(facts, accepted_candidates(merged), most))
         if not facts.kept:
-            message = f"no {kind.noun} is accepted yet: review them with caliper build review"
+            message = f"no {kind.noun} is accepted yet; review them with caliper build review"
             raise InvalidInput(message, file=str(directory.candidates))
         if kind.inputs:
             build["inputs"] = [row.fields for row in line_rows(path / kind.inputs)]
@@ -81,25 +81,25 @@ def finish(directory: BuildDirectory, most: int | None = None) -> FinishedBuild:
 
 
 def _spare(last: StepResult) -> list[Fate]:
-    """What the balance before the review left out, though the validators accepted it."""
+    """Candidates that validators accepted and the balance before the review left out."""
     full = (fate for fate in last.fates if fate.dropped == FULL)
     return [fate for fate in full if fate.decision == CandidateDecision.ACCEPT]
 
 
 def _balance(facts: CardFacts, spare: Sequence[Candidate], most: int) -> StepResult:
-    """Balance what people accepted, then what only validators did, then, where there may be more,
-    spare candidates.
+    """Balance candidates accepted by people, then those accepted only by validators, then, if there
+    is room, spare candidates.
     """
-    found = [*accepted_candidates(facts.decisions), *spare]
+    candidates = [*accepted_candidates(facts.decisions), *spare]
     names = {each.id for each in spare}
-    later = {each.id: 2 if each.id in names else 1 for each in facts.unseen(found)}
+    later = {each.id: 2 if each.id in names else 1 for each in facts.unseen(candidates)}
     seed = int(facts.settings["seed"])
-    fates = balance(keep_all(found), most, seed, facts.kind.share, later)
-    # An earlier step has told that the others are left out.
-    told = tuple(fate for fate in fates if not (fate.dropped and fate.candidate.id in names))
-    count = sum(fate.candidate.id in names for fate in told)
+    fates = balance(keep_all(candidates), most, seed, facts.kind.share, later)
+    # An earlier step already lists the spare candidates that are left out.
+    listed = tuple(fate for fate in fates if not (fate.dropped and fate.candidate.id in names))
+    count = sum(fate.candidate.id in names for fate in listed)
     remark = f"{count} of them had been left out before the review, and fill their categories"
-    return StepResult(_BALANCE, told, remarks=(remark,) if count else ())
+    return StepResult(_BALANCE, listed, remarks=(remark,) if count else ())
 
 
 def _write(path: Path, texts: Mapping[str, str]) -> list[Path]:

@@ -1,4 +1,4 @@
-"""Steps that ask a model: each is a run of the benchmark `building`, whose verdicts are read."""
+"""Steps that ask a model: runs of the benchmark `building`, whose verdicts are read."""
 
 from __future__ import annotations
 
@@ -33,20 +33,20 @@ _TABLE = Layout(FileFormat.TABLE)
 
 @dataclass(frozen=True, slots=True)
 class StepRun:
-    """A run that has ended: its verdicts.parquet, and the label of the model that it asked."""
+    """An ended run: its verdicts.parquet, and the label of the model."""
 
     verdicts: Path
     model: str
 
 
 RunStep = Callable[[RunConfig], Awaitable[StepRun]]
-"""Runs an evaluation to its end: in this process, or on an installation."""
+"""Runs an evaluation to its end, in this process or on an installation."""
 
 
 @dataclass(frozen=True, slots=True)
 class StepReply:
-    """A model's reply to one question of a step. `reason` says why it has none; else `text` is the
-    option that it chose.
+    """A model's reply to one question of a step. `reason` says why there is none; else `text` is
+    the chosen option.
     """
 
     reply: str
@@ -62,7 +62,7 @@ class StepReplies:
     model: str
 
     def remarks(self) -> list[str]:
-        """How many replies could not be used, and why."""
+        """The numbers of unusable replies, by reason, as sentences."""
         replies = [reply for item in self.items.values() for reply in item]
         reasons = Counter(reply.reason for reply in replies if reply.reason)
         return [
@@ -72,8 +72,8 @@ class StepReplies:
 
 
 @dataclass(frozen=True, slots=True)
-class StepWriting:
-    """The candidates of each model, their labels, and what people should know."""
+class StepCandidates:
+    """The candidates of each model, the labels of the models, and remarks for people."""
 
     candidates: Sequence[Sequence[Candidate]]
     models: tuple[str, ...]
@@ -81,13 +81,13 @@ class StepWriting:
 
 
 class StepIncomplete(Exception):
-    """A step lacks replies that a later start may bring."""
+    """A step lacks replies that a later start may get."""
 
 
 @dataclass(slots=True)
 class ModelSteps:
-    """Asks the models of a build. `runs` is the folder of its runs, and `calls` how many calls the
-    steps that are left may plan, None for any number.
+    """Asks the models of a build. `runs` is the folder of its runs, and `calls` the number of calls
+    that the remaining steps may plan, None for any number.
     """
 
     run: RunStep
@@ -107,23 +107,23 @@ class ModelSteps:
     async def ask(
         self, step: ModelStep, rows: Sequence[Mapping[str, Any]], model: str, replicate: int = 0
     ) -> StepReplies:
-        """Ask a model everything in `rows`. `replicate` tells models apart that are the same.
+        """Ask a model everything in `rows`. `replicate` distinguishes equal models.
 
-        Raises StepIncomplete if replies are missing that may come later, and what a run raises.
+        Raises StepIncomplete if missing replies may come later, and what a run raises.
         """
         folder = await asyncio.to_thread(self._folder, step, rows, model, replicate)
         calls = self.calls
         if calls is not None:
             needed = _needed(folder / _VERDICTS, rows)
             if needed and calls < 1:
-                raise StepIncomplete("no call is left of --max-calls")
+                raise StepIncomplete("--max-calls allows no more calls")
             self.calls = max(0, calls - needed)
             calls = max(1, calls)
-        found = await self.run(self._config(folder, rows, (model, replicate), calls))
-        replies = StepReplies(_by_item(found.verdicts), found.model)
+        run = await self.run(self._config(folder, rows, (model, replicate), calls))
+        replies = StepReplies(_by_item(run.verdicts), run.model)
         if missing := _missing(replies.items):
-            told = ", ".join(f"{count} {reason}" for reason, count in sorted(missing.items()))
-            raise StepIncomplete(f"{missing.total()} replies of {found.model} are missing: {told}")
+            counts = ", ".join(f"{count} {reason}" for reason, count in sorted(missing.items()))
+            raise StepIncomplete(f"{missing.total()} replies of {run.model} are missing: {counts}")
         return replies
 
     async def write(
@@ -132,15 +132,15 @@ class ModelSteps:
         rows: Sequence[Mapping[str, Any]],
         models: Sequence[str],
         media: Path | None = None,
-    ) -> StepWriting:
-        """What each model writes about the media in `rows`, which are in the folder `media` or, by
-        default, the build's. Raises what `ask` raises.
+    ) -> StepCandidates:
+        """The candidates that each model writes about the media in `rows`, from the folder `media`
+        or, by default, the build's. Raises what `ask` raises.
         """
-        shown = self if media is None else replace(self, media=media)
+        steps = self if media is None else replace(self, media=media)
         read, candidates, labels, remarks = CANDIDATE_READERS[step], [], [], []
         for number, spec in enumerate(models if rows else ()):
-            replies = await shown.ask(step, rows, spec, number)
-            self.calls = shown.calls
+            replies = await steps.ask(step, rows, spec, number)
+            self.calls = steps.calls
             labels.append(replies.model)
             remarks += replies.remarks()
             own: list[Candidate] = []
@@ -155,11 +155,11 @@ class ModelSteps:
             if unusable:
                 remarks.append(f"{unusable} entries of {replies.model}: malformed, or too many")
             candidates.append(tuple(own))
-        return StepWriting(tuple(candidates), tuple(labels), tuple(remarks))
+        return StepCandidates(tuple(candidates), tuple(labels), tuple(remarks))
 
     def inputs(self, *models: str | None) -> list[str]:
-        """What a step depends on of the models with these SPECs, if any. Raises InvalidInput for
-        recorded replies that cannot be read.
+        """The inputs of a step that are these models, by SPEC. Raises InvalidInput for recorded
+        replies that cannot be read.
         """
         return [
             f"{spec} {DatasetFiles(_recording(spec)).digest(_TABLE)}"
@@ -171,14 +171,14 @@ class ModelSteps:
     def _folder(
         self, step: ModelStep, rows: Sequence[Mapping[str, Any]], model: str, replicate: int
     ) -> Path:
-        """The directory of a run, by all that it depends on: a run that is over stays as it is,
-        also when a picture of the same name is another one.
+        """The directory of a run, named by all that it depends on: an ended run stays valid even if
+        a picture is replaced by another one of the same name.
         """
         images = {row["image"] for row in rows} if step not in TEXT_STEPS else set()
-        shown = [self._digest(image) for image in sorted(images)]
-        asked = [list(rows), shown, self.prompt(step), self.seed, dict(self.settings)]
-        named = digest([*asked, *self.inputs(model), replicate])[:12]
-        return self.runs / f"{step}-{named}"
+        digests = [self._digest(image) for image in sorted(images)]
+        inputs = [list(rows), digests, self.prompt(step), self.seed, dict(self.settings)]
+        key = digest([*inputs, *self.inputs(model), replicate])[:12]
+        return self.runs / f"{step}-{key}"
 
     def _digest(self, image: str) -> str:
         if image not in self._digests:
@@ -198,7 +198,7 @@ class ModelSteps:
         part: dict[str, Any] = {"data": data, "media": self.media, "qa": True}
         if spec.startswith(_REPLAY):
             part["qa_replies"] = _recording(spec)
-            # A run has captions or a captioner, though nothing is asked about either.
+            # A run needs captions or a captioner, though no question is about captions.
             none = write_atomically(self.runs / _NO_CAPTIONS, b'{"-": "-"}\n')
             part["captions"] = none
         else:
@@ -209,7 +209,7 @@ class ModelSteps:
                 "name": folder.name,
                 "seed": self.seed,
                 "replicate": replicate,
-                # A run that lacks replies is not complete: a later start asks for them.
+                # A run that lacks replies is incomplete: a later start requests them.
                 "coverage_floor": 1.0,
                 "max_calls": calls,
                 "anchors": False,
@@ -223,14 +223,14 @@ def _recording(spec: str) -> Path:
 
 
 def _needed(verdicts: Path, rows: Sequence[Mapping[str, Any]]) -> int:
-    """The calls that a run needs: of one that was begun, those without an answer."""
+    """The calls that a run needs; for a run already begun, those without an answer."""
     if verdicts.exists():
         return _missing(_by_item(verdicts)).total()
     return sum(map(_calls, rows))
 
 
 def _missing(items: Mapping[str, Sequence[StepReply]]) -> Counter[str]:
-    """How many replies may come later, by the reason why they are missing."""
+    """The numbers of replies that may come later, by the reason why they are missing."""
     reasons = (reply.reason for item in items.values() for reply in item)
     return Counter(reason for reason in reasons if reason in RETRYABLE)
 

@@ -1,4 +1,4 @@
-"""What a build is made from."""
+"""The inputs and options of a build."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from caliper.building.captionqa.duplicates import GroupingOptions
 from caliper.core.errors import InvalidInput
 
 MOST_PICTURES, MOST_PER_PICTURE = 10_000, 2_000
-"""Of the questions about a picture, each is compared with each."""
+"""Limited because all questions about a picture are compared with each other."""
 VALIDATORS = 2
 
 
@@ -21,8 +21,8 @@ VALIDATORS = 2
 class BuildOptions:
     """The inputs, models and settings of a build.
 
-    `questions` holds candidates that people or another program wrote. `most` is the number of
-    questions per picture, category and generator, `per_category` that of each category in the end.
+    `questions` holds candidates written by people or another program. `most` is the number of
+    questions per picture, category and generator, `per_category` the final number per category.
     Models are SPECs; a step without one is skipped. `settings` are those of the model steps.
     """
 
@@ -59,8 +59,8 @@ def media_digests(
 ) -> dict[str, str]:
     """The SHA-256 of every medium below a folder, by path, in the order of the paths.
 
-    What is hidden does not count, nor do files with other suffixes. Raises InvalidInput naming the
-    file that is too large or cannot be read, and for none or too many.
+    Hidden files and files with other suffixes are ignored. Raises InvalidInput naming a file that
+    is too large or cannot be read, and for no media or too many.
     """
     if not folder.is_dir():
         raise InvalidInput("no such folder", file=str(folder), field="images")
@@ -94,10 +94,10 @@ def medium_digest(path: Path) -> str:
         return hashlib.file_digest(file, "sha256").hexdigest()
 
 
-def check_media(folder: Path, names: Collection[str], known: Mapping[str, str]) -> None:
-    """Raise InvalidInput for a medium whose digest is not the `known` one. It may be absent."""
-    for name in sorted(set(names) & known.keys()):
+def check_media(folder: Path, names: Collection[str], digests: Mapping[str, str]) -> None:
+    """Raise InvalidInput for a medium with another digest than in `digests`. It may be absent."""
+    for name in sorted(set(names) & digests.keys()):
         path = folder / name
-        if path.is_file() and medium_digest(path) != known[name]:
-            message = "not the medium of the build: give the command that began it again"
+        if path.is_file() and medium_digest(path) != digests[name]:
+            message = "not the medium of the build; repeat the command that began it"
             raise InvalidInput(message, file=str(path))

@@ -1,4 +1,4 @@
-"""Pictures with the objects outlined that a candidate is about, for review and for models."""
+"""Pictures with a candidate's objects outlined, for review and for models."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ else:
 
 
 class OutlinedPictures:
-    """Outlines objects of the pictures below `folder`, by the masks in a build's file `scenes`.
+    """Outlines objects of pictures below `folder`, with the masks in a build's file `scenes`.
 
     The pictures are shrunk to `longest` pixels per side.
     """
@@ -32,18 +32,18 @@ class OutlinedPictures:
         self._folder, self._scenes, self._longest = folder, scenes, longest
         self._limits = limits or MediaLimits().for_thumbnails()
 
-    def jpeg(self, shown: str) -> bytes | None:
-        """The JPEG of a picture with objects outlined; None if it cannot be made.
+    def jpeg(self, view: str) -> bytes | None:
+        """The JPEG of a picture with objects outlined; None if it cannot be created.
 
-        `shown` is the picture and, in lines of their own, names of objects, or a category for all
-        of it.
+        `view` is the picture's path and, on lines of their own, names of objects, or a category
+        for all of its objects.
         """
-        image, *names = shown.split("\n")
+        image, *names = view.split("\n")
         try:
             path = find(self._folder, image)
             size = images.picture_size(path, self._limits)
             picture = images.open_image(path, self._limits, self._longest)
-            found = [
+            pixels = [
                 masks.decode_pixels(each["mask_out"], size)
                 for name in names
                 for each in self._objects.get(image, ())
@@ -51,7 +51,7 @@ class OutlinedPictures:
             ]
         except (MediaMissing, InvalidInput, ValueError):
             return None
-        return images.encode_jpeg(masks.outline(picture, found))
+        return images.encode_jpeg(masks.outline(picture, pixels))
 
     @cached_property
     def _objects(self) -> dict[str, list[dict[str, Any]]]:

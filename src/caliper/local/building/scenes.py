@@ -1,4 +1,4 @@
-"""Reads the objects of pictures, their masks and what is known of them."""
+"""Reads the objects of pictures, with their masks and descriptions."""
 
 from __future__ import annotations
 
@@ -29,12 +29,12 @@ else:
     masks = lazy_module("caliper.adapters.media.masks")
 
 _MOST_OBJECTS = 500
-_KEPT = ("short_description", "extend_description", "relation")
+_DESCRIBED = ("short_description", "extend_description", "relation")
 
 
 @dataclass(frozen=True, slots=True)
 class SceneFile:
-    """The pictures that are in the folder, by path, and how many annotated ones are not."""
+    """The pictures in the folder, by path, and the number of annotated ones that are not there."""
 
     pictures: Mapping[str, ScenePicture]
     absent: int
@@ -49,25 +49,25 @@ def read_scenes(
 ) -> SceneFile:
     """Read all scenes of pictures that are `present` in the folder.
 
-    What `descriptions` says of an object replaces what `scenes` says. Raises InvalidInput naming
-    file, line and field. A mask that cannot be used is the fault of its object alone.
+    Descriptions of objects in `descriptions` replace those in `scenes`. Raises InvalidInput naming
+    file, line and field. An unusable mask affects only its object.
     """
     pictures: dict[str, ScenePicture] = {}
-    seen: set[str] = set()
+    images_read: set[str] = set()
     for row in scene_rows(scenes):
         image = row.text("image")
-        if image in seen:
-            raise row.error("image", f"{image!r:.80} is there twice")
-        seen.add(image)
+        if image in images_read:
+            raise row.error("image", f"{image!r:.80} appears twice")
+        images_read.add(image)
         if image in present:
             pictures[image] = _picture(row, image, folder / image, limits)
     if not pictures:
         raise InvalidInput(f"describes no picture of {folder}", file=str(scenes), field="image")
     if descriptions is not None:
         for row in line_rows(descriptions):
-            if row.text("image") in present or row.text("image") not in seen:
+            if row.text("image") in present or row.text("image") not in images_read:
                 _describe(row, pictures)
-    return SceneFile(pictures, len(seen) - len(pictures))
+    return SceneFile(pictures, len(images_read) - len(pictures))
 
 
 def write_scenes(path: Path, pictures: Mapping[str, ScenePicture]) -> None:
@@ -93,13 +93,13 @@ def _picture(row: Row, image: str, path: Path, limits: MediaLimits) -> ScenePict
     if pixels * len(entries) > PICTURE_LIMIT:
         fault, pixels = f"{len(entries)} masks of {pixels:,} pixels", 1
     objects: list[SceneObject] = []
-    found: list[Mask] = []
+    object_masks: list[Mask] = []
     for name, entry in zip(names, entries, strict=True):
-        given, mask = _object(name, entry, size, fault)
-        objects.append(given)
-        found.append(mask or Mask(np.zeros(-(-pixels // 8), np.uint8), pixels))
+        each, mask = _object(name, entry, size, fault)
+        objects.append(each)
+        object_masks.append(mask or Mask(np.zeros(-(-pixels // 8), np.uint8), pixels))
     try:
-        overlaps = atoms(found) if found else ()
+        overlaps = atoms(object_masks) if object_masks else ()
     except ValueError as error:
         overlaps = ()
         objects = [replace(each, mask="", fault=str(error)) for each in objects]
@@ -109,19 +109,19 @@ def _picture(row: Row, image: str, path: Path, limits: MediaLimits) -> ScenePict
 def _object(
     name: str, entry: Row, size: tuple[int, int], fault: str
 ) -> tuple[SceneObject, Mask | None]:
-    given = _described(entry, SceneObject(name, ""))
+    described = _described(entry, SceneObject(name, ""))
     if entry.fields.get("iscrowd") == 1:
         fault = "a crowd, not an object"
     if fault:
-        return replace(given, fault=fault), None
+        return replace(described, fault=fault), None
     try:
         pixels = masks.read_mask(entry.fields, size)
     except ValueError as error:
-        return replace(given, fault=str(error)), None
+        return replace(described, fault=str(error)), None
     if not pixels.any():
-        return replace(given, fault="the mask covers nothing"), None
+        return replace(described, fault="the mask covers nothing"), None
     mask = Mask(np.packbits(pixels), pixels.size)
-    return replace(given, mask=masks.encode_mask(pixels), box=masks.box(pixels)), mask
+    return replace(described, mask=masks.encode_mask(pixels), box=masks.box(pixels)), mask
 
 
 def _entry(row: Row, field: str, entry: Any) -> Row:
@@ -130,12 +130,12 @@ def _entry(row: Row, field: str, entry: Any) -> Row:
     part = Row(row.file, row.line, entry)
     category = part.text("category")
     if ENDS.strip() in category or len(category) > LONGEST_TEXT:
-        raise row.error(f"{field}.category", f"no name of a category: {category!r:.60}")
+        raise row.error(f"{field}.category", f"not the name of a category: {category!r:.60}")
     return part
 
 
 def _describe(row: Row, pictures: dict[str, ScenePicture]) -> None:
-    """Replace what is known of an object by what the row says of it."""
+    """Replace an object's descriptions by those in the row."""
     image, name = row.text("image"), row.text("object")
     if image not in pictures:
         raise row.error("image", f"no such picture: {image!r:.80}")
@@ -149,8 +149,8 @@ def _describe(row: Row, pictures: dict[str, ScenePicture]) -> None:
     pictures[image] = replace(picture, objects=objects)
 
 
-def _described(row: Row, known: SceneObject) -> SceneObject:
-    short, extend = (_text(row, name) for name in _KEPT[:2])
+def _described(row: Row, scene_object: SceneObject) -> SceneObject:
+    short, extend = (_text(row, name) for name in _DESCRIBED[:2])
     relations = row.fields.get("relation") or ()
     texts = [relations] if isinstance(relations, str) else relations
     if not isinstance(texts, Sequence) or not all(
@@ -158,10 +158,10 @@ def _described(row: Row, known: SceneObject) -> SceneObject:
     ):
         raise row.error("relation", f"expected a list of texts, found {relations!r:.60}")
     return replace(
-        known,
-        short=short or known.short,
-        extend=extend or known.extend,
-        relations=tuple(text for text in texts if text.strip()) or known.relations,
+        scene_object,
+        short=short or scene_object.short,
+        extend=extend or scene_object.extend,
+        relations=tuple(text for text in texts if text.strip()) or scene_object.relations,
     )
 
 

@@ -1,4 +1,4 @@
-"""Goes through the steps of a build; those whose inputs are the same are not done again."""
+"""Goes through the steps of a build; those with unchanged inputs are not repeated."""
 
 from __future__ import annotations
 
@@ -15,15 +15,15 @@ from caliper.local.building.model_steps import StepIncomplete
 from caliper.version import __version__
 
 Show = Callable[[StepResult, bool], None]
-"""Shows a step; true if it was done before."""
+"""Shows a step; true if it had been done before."""
 Work = Callable[[Sequence[Fate]], Awaitable[StepResult]]
 Steps = Sequence[tuple[str, Any, Work]]
-"""Every step: its name, what it depends on besides the candidates, and what it does."""
+"""Every step: its name, its inputs besides the candidates, and its work."""
 
 
 @dataclass(slots=True)
 class BuildResult:
-    """A build so far. `stopped` says why it ended before its last step."""
+    """The result of a build. `stopped` says why it ended before its last step."""
 
     domain: str
     steps: list[StepResult] = field(default_factory=list)
@@ -34,7 +34,7 @@ class BuildResult:
 class StepSequence:
     """The steps of one build in a directory, which this process has claimed.
 
-    `facts` are the values of build.json that are none of a step: `benchmark`, `domain`,
+    `facts` are the values of build.json that belong to no step: `benchmark`, `domain`,
     `categories`, `pictures` (digests by path) and others. Raises InvalidInput if the directory
     holds a build of another domain.
     """
@@ -44,15 +44,15 @@ class StepSequence:
         self._facts = {"version": __version__, **facts}
         self._stored = directory.read()
         for name in ("benchmark", "domain"):
-            held = self._stored.get(name, facts[name])
-            if held != facts[name]:
-                message = f"holds a build of {held}, not of {facts[name]}"
+            stored = self._stored.get(name, facts[name])
+            if stored != facts[name]:
+                message = f"holds a build of {stored}, not of {facts[name]}"
                 raise InvalidInput(message, file=str(directory.path), field=name)
         self._summaries: list[dict[str, Any]] = []
         self._result = BuildResult(facts["domain"])
 
     async def run(self, steps: Steps) -> BuildResult:
-        """Go through all steps, and write the candidates that are left."""
+        """Go through all steps, and write the remaining candidates."""
         result = self._result
         fates: Sequence[Fate] = ()
         for name, inputs, work in steps:
@@ -75,7 +75,7 @@ class StepSequence:
         key = digest([name, before, inputs])
         summaries = {each["step"]: each for each in self._stored.get("steps", ())}
         step = self._directory.stored_step(summaries.get(name, {}), key)
-        known = step is not None
+        is_stored = step is not None
         if step is None:
             step = await work()
             summary = self._directory.write_step(step, key)
@@ -84,10 +84,10 @@ class StepSequence:
         self._summaries.append(summary)
         self._directory.write(self._values())
         self._result.steps.append(step)
-        self._show(step, known)
+        self._show(step, is_stored)
         return step
 
     def _values(self) -> dict[str, Any]:
         done = len(self._summaries)
-        # Of a build that is changed, the later steps as they were, until they are done again.
+        # In a changed build, later steps stay as they were until they are done again.
         return {**self._facts, "steps": [*self._summaries, *self._stored.get("steps", [])[done:]]}

@@ -33,7 +33,7 @@ from caliper.ports.codec import Codec
 from caliper.ports.security_events import MessageRefused, Refusal
 from caliper.ports.stages import Scores
 from caliper.ports.storage import ObjectStore
-from caliper.ports.telemetry import RecordsApplied, SnapshotKept
+from caliper.ports.telemetry import RecordsApplied, SnapshotSaved
 
 _Read = TypeVar("_Read")
 
@@ -200,7 +200,7 @@ class Aggregator:
             data = await asyncio.to_thread(encode, snapshot)
             await save(self._store, self._number, data, self._folder)
             self._number += 1
-        self._outlets.telemetry.record(SnapshotKept(self._clock.now().timestamp()))
+        self._outlets.telemetry.record(SnapshotSaved(self._clock.now().timestamp()))
 
     async def scores(self, run: str, *, wait: bool = False) -> Scores | None:
         """Like `ports.stages.ScoreBoard`; recomputing takes at most a tenth of the time. With

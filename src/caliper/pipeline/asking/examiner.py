@@ -12,7 +12,7 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from caliper.benchmarks.registry import benchmark
-from caliper.core.errors import InvalidInput, JobFate, handling
+from caliper.core.errors import InvalidInput, JobFate, error_policy
 from caliper.core.fence import clip
 from caliper.core.messages import ExamineJob, Verdicts
 from caliper.core.outcome import Reason, Verdict
@@ -228,7 +228,7 @@ class _CachedPorts:
         Errors that end the run are raised later by `raise_fatal`, when the other calls of the
         batch have ended.
         """
-        row = handling(error)
+        row = error_policy(error)
         if row.fate in (JobFate.FAIL_RUN, JobFate.PAUSE):
             self._fatal = error
         elif row.fate in (JobFate.RETRY, JobFate.RETRY_ONCE):

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
-from caliper.core.errors import handling
+from caliper.core.errors import error_policy
 from caliper.core.messages import ExamineJob, Verdicts
 from caliper.core.outcome import Evidence, Reason, Unscored, Verdict
 from caliper.core.question import Failure, Item
@@ -12,7 +12,7 @@ from caliper.core.question import Failure, Item
 
 def failure_verdicts(job: ExamineJob, error: BaseException) -> Verdicts:
     """Unscored verdicts for every question of a job that failed with `error` for good."""
-    reason = handling(error).reason or Reason.INTERNAL
+    reason = error_policy(error).reason or Reason.INTERNAL
     return unscored_job(job, Failure(reason, f"{type(error).__name__}: {error}"))
 
 

@@ -168,7 +168,7 @@ class Gauges:
         self._update_windows(samples)
         await self._record_all()
         for timestamp, _, _ in (place for sample in samples for place in sample.places):
-            self._telemetry.record(events.VerdictShown(max(0, self._now() - timestamp) / 1000))
+            self._telemetry.record(events.VerdictVisible(max(0, self._now() - timestamp) / 1000))
         self._live.free_idle({run.run for run in busy})
 
     def _now(self) -> int:

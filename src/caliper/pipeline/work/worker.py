@@ -1,6 +1,6 @@
 """A worker: takes jobs from a topic, a bounded number at a time, and sees each to its end.
 
-The table of failures (`core.errors.handling`) alone decides what happens to a failed job.
+The table of failures (`core.errors.error_policy`) alone decides what happens to a failed job.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ from typing import TypeVar
 
 from caliper.core.backoff import Backoff
 from caliper.core.envelopes import Delivery
-from caliper.core.errors import CaliperError, JobFate, handling
+from caliper.core.errors import CaliperError, JobFate, error_policy
 from caliper.core.messages import MessageValue
 from caliper.pipeline.work.log_subject import log_subject
 from caliper.ports.clock import Clock
@@ -23,11 +23,11 @@ from caliper.ports.stream import Consumer
 from caliper.ports.telemetry import (
     SILENT,
     DeadLetterSent,
+    JobAttemptEnded,
     JobEnd,
-    JobLeft,
-    JobTaken,
+    JobReceived,
+    Retried,
     Telemetry,
-    TriedAgain,
 )
 
 
@@ -168,13 +168,13 @@ class Worker:
     async def _see_through(self, delivery: Delivery, slots: asyncio.Semaphore) -> None:
         taken_at = self._clock.monotonic()
         job = self._start_times.take(delivery, taken_at)
-        self._telemetry.record(JobTaken())
+        self._telemetry.record(JobReceived())
         end: JobEnd | None = None
         with log_subject(delivery.message.key):
             try:
                 end = await self._try(job)
             finally:
-                self._telemetry.record(JobLeft(end, self._clock.monotonic() - taken_at))
+                self._telemetry.record(JobAttemptEnded(end, self._clock.monotonic() - taken_at))
                 slots.release()
 
     async def _try(self, job: _Job) -> JobEnd:
@@ -189,7 +189,7 @@ class Worker:
         return await self._done(job)
 
     async def _handle_failure(self, job: _Job, error: Exception) -> JobEnd:
-        match handling(error).fate:
+        match error_policy(error).fate:
             case fate if fate in _RUN_FATES:
                 raise error
             case JobFate.RETRY if self._time_left(job) > _MIN_TIME_LEFT:
@@ -207,7 +207,7 @@ class Worker:
         try:
             trouble = await self._attempt(job, Attempt(data, final=True))
         except Exception as final_error:
-            if handling(final_error).fate in _RUN_FATES:
+            if error_policy(final_error).fate in _RUN_FATES:
                 raise
             await self._wait_out(partial(self._give_up, data, final_error))
             trouble = error
@@ -219,7 +219,7 @@ class Worker:
         return self._limits.budget - (self._clock.monotonic() - job.started)
 
     async def _retry(self, job: _Job, error: Exception) -> JobEnd:
-        self._telemetry.record(TriedAgain(error))
+        self._telemetry.record(Retried(error))
         retry_after = getattr(error, "retry_after", None)
         # Not a secret: jitter only has to differ between workers.
         jitter = random.random()  # noqa: S311
@@ -270,7 +270,7 @@ class Worker:
             self._troubles.pop(key, None)
 
     def _is_outage(self, error: Exception) -> bool:
-        return self._limits.pause is not None and handling(error).fate is JobFate.PAUSE
+        return self._limits.pause is not None and error_policy(error).fate is JobFate.PAUSE
 
     async def _pause(self, error: Exception) -> None:
         """Log the outage and wait before the next try."""

@@ -53,14 +53,14 @@ class ThingQuestion:
 
 def plan(rows: Iterable[Row], request: PlanRequest) -> Iterator[Item]:
     """One item per picture. Raises InvalidInput for a picture that is annotated twice: the file is
-    broken. A broken row becomes an Unscored question, so that the other rows still count.
+    broken. A broken row becomes an Unscored question, so that other rows still count.
     """
-    seen: set[str] = set()
+    images: set[str] = set()
     for row in rows:
         image = row.text("image")
-        if image in seen:
+        if image in images:
             raise row.error("image", f"{image!r} is annotated twice")
-        seen.add(image)
+        images.add(image)
         questions = tuple(_questions(row, request.repeats or 1))
         yield Item(NAME, image, image, image, (image,), questions)
 
@@ -76,7 +76,7 @@ def _questions(row: Row, repeats: int) -> Iterator[Question[ThingQuestion]]:
 
 
 def encode(payload: ThingQuestion) -> dict[str, Any]:
-    """The question as JSON: what the store and the services keep of it."""
+    """The question as JSON, for the store and the services."""
     return {"schema": SCHEMA, **asdict(payload)}
 
 
@@ -103,7 +103,7 @@ def examine(item: Item, caption: str | None, settings: Settings) -> Examination:
 
 
 def read(reply: str, *, strict: bool) -> Reading:
-    """Yes, no or unreadable. A reply with more words than one is marked as repaired."""
+    """Yes, no or unreadable. A reply of several words is marked as repaired."""
     words = reply.strip().strip(".!").lower().split()
     if not words or (strict and len(words) > 1):
         return Reading(UNREADABLE)
@@ -114,14 +114,14 @@ def read(reply: str, *, strict: bool) -> Reading:
 
 
 def generation(source: Source, settings: Settings, repeats: int | None) -> Generation:
-    """What `examine` asks with: every report says so."""
+    """The prompts and decoding of `examine`, for reports."""
     return Generation((PROMPT,), DECODING, repeats or 1)
 
 
 def reply_to(ask: Ask) -> Answer:
-    """What the lexical judge replies: whether the caption has the word."""
-    said = ask.fields["thing"].lower() in ask.fields["caption"].lower()
-    return Reply("yes" if said else "no")
+    """The lexical judge's reply: whether the caption has the word."""
+    mentioned = ask.fields["thing"].lower() in ask.fields["caption"].lower()
+    return Reply("yes" if mentioned else "no")
 
 
 def describe(item: Item, question: Question[ThingQuestion]) -> QuestionText:
@@ -140,8 +140,8 @@ def label(question: Question[ThingQuestion], outcome: Outcome) -> str:
 def reduce(outcomes: Iterable[tuple[Item, Outcomes]], settings: Settings) -> Tally:
     """Sums per medium: intervals leave out whole media."""
     tally = Tally()
-    for item, found in outcomes:
-        for outcome in found.values():
+    for item, by_question in outcomes:
+        for outcome in by_question.values():
             if isinstance(outcome, Scored):
                 tally.add("all", item.cluster, scored=1, mentioned=int(outcome.score), unscored=0)
             else:
@@ -150,13 +150,13 @@ def reduce(outcomes: Iterable[tuple[Item, Outcomes]], settings: Settings) -> Tal
 
 
 def share(sums: Mapping[str, Sums]) -> float | None:
-    """Percent of the scored things that are mentioned, None without any."""
+    """Percentage of the scored things that are mentioned, None without any."""
     scored = sums["all"].get("scored", 0)
     return float(100 * sums["all"]["mentioned"] / Fraction(scored)) if scored else None
 
 
 def count(sums: Mapping[str, Sums]) -> float:
-    """How many questions have a score."""
+    """The number of questions with a score."""
     return float(sums["all"].get("scored", 0))
 
 
