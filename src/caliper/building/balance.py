@@ -45,14 +45,14 @@ def balance(
         turns[part] += 1
         order = later.get(candidate.id, 0), turn, place
         queues.setdefault(candidate.category, []).append((*order, candidate))
-    kept = {
+    selection = {
         candidate.id
         for queue in queues.values()
         for *_, candidate in sorted(queue, key=lambda entry: entry[:3])[:most]
     }
     return tuple(
         fate
-        if fate.candidate.id in kept
+        if fate.candidate.id in selection
         else replace(fate, dropped=FULL, detail=fate.candidate.category)
         for fate in fates
     )

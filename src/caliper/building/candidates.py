@@ -140,8 +140,8 @@ def candidate_of(row: Row) -> Candidate:
     )
 
 
-def _few_choices(found: int) -> str:
-    return f"expected 2 to {MOST_CHOICES} choices, found {found}"
+def _few_choices(count: int) -> str:
+    return f"expected 2 to {MOST_CHOICES} choices, found {count}"
 
 
 def _short(row: Row, name: str) -> str:

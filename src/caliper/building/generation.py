@@ -52,8 +52,8 @@ def read_questions(reply: str, image: str, category: str, most: int) -> WrittenC
     entries = reply_entries(reply, "questions", "question")
     if entries is None:
         return None
-    found = [_candidate(entry, image, category) for entry in entries]
-    candidates = tuple(candidate for candidate in found if candidate is not None)[:most]
+    questions = [_candidate(entry, image, category) for entry in entries]
+    candidates = tuple(candidate for candidate in questions if candidate is not None)[:most]
     return WrittenCandidates(candidates, len(entries) - len(candidates))
 
 

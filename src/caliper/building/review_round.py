@@ -28,11 +28,11 @@ def second_round(
     assessed: Iterable[AssessedCandidate], reviews: Mapping[str, Iterable[Review]]
 ) -> tuple[AssessedCandidate, ...]:
     """The questions that round 1 left disputed, whatever round 2 has said of them since."""
-    asked = tuple(assessed)
-    decisions = merge(asked, reviews, rounds=1)
+    questions = tuple(assessed)
+    decisions = merge(questions, reviews, rounds=1)
     return tuple(
         each
-        for each, decision in zip(asked, decisions, strict=True)
+        for each, decision in zip(questions, decisions, strict=True)
         if decision.state is ReviewState.DISPUTED
     )
 
@@ -61,9 +61,9 @@ class ReviewRound:
     @property
     def done(self) -> frozenset[str]:
         """The questions with a verdict of this round, or of a later one."""
-        asked = {each.candidate.id for each in self.questions}
+        names = {each.candidate.id for each in self.questions}
         return frozenset(
-            name for name, each in self.own.items() if each.round >= self.number and name in asked
+            name for name, each in self.own.items() if each.round >= self.number and name in names
         )
 
     @property

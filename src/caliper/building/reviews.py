@@ -156,16 +156,16 @@ def accepted_candidates(decisions: Iterable[ReviewDecision]) -> list[Candidate]:
 
 
 def _without_copies(decisions: Iterable[ReviewDecision]) -> list[ReviewDecision]:
-    kept: set[tuple[str, ...]] = set()
+    accepted: set[tuple[str, ...]] = set()
     distinct = []
     for each in decisions:
-        asked = each.candidate
-        texts = (asked.image, asked.category, *_texts(asked))
+        candidate = each.candidate
+        texts = (candidate.image, candidate.category, *_texts(candidate))
         # Without options it is an element of the picture, and two may look alike.
-        counts = each.state is ReviewState.ACCEPT and bool(asked.choices)
-        copies = counts and texts in kept
+        counts = each.state is ReviewState.ACCEPT and bool(candidate.choices)
+        copies = counts and texts in accepted
         if counts:
-            kept.add(texts)
+            accepted.add(texts)
         distinct.append(replace(each, state=ReviewState.REJECT, edit=False) if copies else each)
     return distinct
 
@@ -209,8 +209,8 @@ def _opinion(candidate: Candidate, review: Review) -> tuple[str, ...]:
     return (ReviewVerdict.EDIT.value, *texts)
 
 
-def _texts(asked: Candidate | Review) -> tuple[str, ...]:
-    return (_same(asked.question), _same(asked.answer), *sorted(map(_same, asked.choices)))
+def _texts(texts: Candidate | Review) -> tuple[str, ...]:
+    return (_same(texts.question), _same(texts.answer), *sorted(map(_same, texts.choices)))
 
 
 def _same(text: str) -> str:

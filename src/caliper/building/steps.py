@@ -133,8 +133,8 @@ def assess(fates: Sequence[Fate], pictures: Mapping[str, str]) -> list[AssessedC
     is none about another of the same name.
     """
 
-    def candidate(found: Candidate) -> Candidate:
-        return replace(found, id=f"{found.id}-{pictures[found.image][:_DIGITS]}")
+    def candidate(plain: Candidate) -> Candidate:
+        return replace(plain, id=f"{plain.id}-{pictures[plain.image][:_DIGITS]}")
 
     return [
         AssessedCandidate(candidate(fate.candidate), CandidateDecision(fate.decision), fate.reasons)

@@ -69,5 +69,5 @@ def title(domain: str) -> str:
 
 def in_order(domains: Iterable[str]) -> list[str]:
     """Return the domains in the paper's order, then others by name; each once."""
-    found = set(domains)
-    return [*(each for each in DOMAINS if each in found), *sorted(found.difference(DOMAINS))]
+    names = set(domains)
+    return [*(each for each in DOMAINS if each in names), *sorted(names.difference(DOMAINS))]

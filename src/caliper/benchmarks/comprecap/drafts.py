@@ -94,11 +94,11 @@ def _number(seed: int, image: str) -> int:
 def _others(scenes: Sequence[AnnotatedScene], own: AnnotatedScene, category: str) -> list[str]:
     """The descriptions of this category in other pictures, without those of this picture."""
     mine = {_plain(text) for text in own.described(category)}
-    found: dict[str, str] = {}
+    texts: dict[str, str] = {}
     for scene in scenes:
         if scene.image != own.image:
-            found.update({_plain(text): text for text in scene.described(category)})
-    return [found[key] for key in sorted(found.keys() - mine)]
+            texts.update({_plain(text): text for text in scene.described(category)})
+    return [texts[key] for key in sorted(texts.keys() - mine)]
 
 
 def _plain(text: str) -> str:

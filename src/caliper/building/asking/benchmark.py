@@ -31,8 +31,8 @@ def reduce(outcomes: Iterable[tuple[Item, Outcomes]], settings: Settings) -> Tal
     """Count the readable replies, and those with score 1."""
     del settings
     tally = Tally()
-    for item, found in outcomes:
-        for outcome in found.values():
+    for item, results in outcomes:
+        for outcome in results.values():
             scored = isinstance(outcome, Scored)
             right = isinstance(outcome, Scored) and outcome.score == 1
             tally.add(

@@ -124,8 +124,8 @@ def read_outcome(request: Ask, reply: str) -> Reading:
         )
         if written is None:
             return Reading(UNREADABLE, "no candidates could be read from the reply")
-        found = len(written.candidates)
-        return Reading(Scored(Fraction(bool(found))), f"{found} written", bool(written.unusable))
+        count = len(written.candidates)
+        return Reading(Scored(Fraction(bool(count))), f"{count} written", bool(written.unusable))
     choice = read_lenient(reply, payload.options, payload.question)
     if choice.place is None:
         return Reading(UNREADABLE, "no option could be read from the reply")

@@ -60,15 +60,15 @@ def media_of_dimensions(
 
     A candidate of this step names no element; its answer is the medium's tags.
     """
-    found = []
+    candidates = []
     for each in media:
         kind = Medium.VIDEO if each.path in clips else Medium.IMAGE
         for name in tasks:
             task = TASKS[name]
-            asked = not each.tasks or name in each.tasks
-            if task.media is kind and asked and (wanted is None or (each.path, name) in wanted):
-                found.append(annotation(task, each.path, ", ".join(each.tags) or kind.value))
-    return keep_all(found)
+            suits = not each.tasks or name in each.tasks
+            if task.media is kind and suits and (wanted is None or (each.path, name) in wanted):
+                candidates.append(annotation(task, each.path, ", ".join(each.tags) or kind.value))
+    return keep_all(candidates)
 
 
 def draw_media(fates: tuple[Fate, ...], most: int | None, seed: int) -> tuple[Fate, ...]:

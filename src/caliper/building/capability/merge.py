@@ -60,10 +60,10 @@ def same_elements(
     same: dict[Element, Element] = {}
     for group in synonyms:
         names = dict.fromkeys(map(text_key, group.choices))
-        found = [known.get((group.image, group.category, name)) for name in names]
+        elements = [known.get((group.image, group.category, name)) for name in names]
         alike: list[Element] = []
         heard: set[str] = set()
-        for one in found:
+        for one in elements:
             if one is not None and one not in same and heard.isdisjoint(annotators[one]):
                 alike.append(one)
                 heard |= annotators[one]
@@ -107,12 +107,12 @@ def _merged(group: Sequence[Candidate], model: str) -> list[Fate]:
     agreed = alike and count == len(group) > 1
     remark = "one annotator only" if len(group) == 1 else "" if alike else f"merged by {model}"
     said = (f"{', '.join(each.flags)}: {_said(each, alike=alike)}" for each in group)
-    kept = Fate(
+    fate = Fate(
         replace(chosen, flags=()),
         decision=CandidateDecision.ACCEPT if agreed else CandidateDecision.REVIEW,
         reasons=(*said, *filter(None, [remark])),
     )
-    return [kept if each is chosen else _copy(each, chosen) for each in group]
+    return [fate if each is chosen else _copy(each, chosen) for each in group]
 
 
 def _said(candidate: Candidate, *, alike: bool) -> str:

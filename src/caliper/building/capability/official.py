@@ -108,26 +108,27 @@ def question_rows(task: Task, own: Sequence[Candidate], seed: int) -> list[dict[
     ]
 
 
-def _question(task: Task, asked: Candidate, seed: int) -> dict[str, Any]:
+def _question(task: Task, element: Candidate, seed: int) -> dict[str, Any]:
     if task.name in _CLAIMS:
-        question = _CLAIMS[task.name].format(asked.answer)
+        question = _CLAIMS[task.name].format(element.answer)
         return {"question": question, "options": list(_CLAIM_OPTIONS), "answer": "A"}
     if task.name in _OPEN:
-        return {"question": _OPEN[task.name].format(asked.question), "answer": asked.answer}
-    text = f"{seed}\0{task.name}\0{asked.image}\0{asked.question}\0{asked.answer}"
+        return {"question": _OPEN[task.name].format(element.question), "answer": element.answer}
+    text = f"{seed}\0{task.name}\0{element.image}\0{element.question}\0{element.answer}"
     chance = Random(hashlib.sha256(text.encode("utf-8", "surrogatepass")).digest())  # noqa: S311 - a draw
     if task.form is Form.CATEGORY:
         question = _CATEGORIES[task.name]
-        wrong = chance.sample([each for each in task.labels if each != asked.answer], _OPTIONS - 1)
+        others = [each for each in task.labels if each != element.answer]
+        wrong = chance.sample(others, _OPTIONS - 1)
     else:
-        question = f"How many '{asked.question}' appear in this {task.media.value}?"
-        wrong = _near_numbers(int(asked.answer), chance)
-    options = [asked.answer, *wrong]
+        question = f"How many '{element.question}' appear in this {task.media.value}?"
+        wrong = _near_numbers(int(element.answer), chance)
+    options = [element.answer, *wrong]
     chance.shuffle(options)
     return {
         "question": question,
         "options": [f"{chr(ord('A') + place)}. {each}" for place, each in enumerate(options)],
-        "answer": chr(ord("A") + options.index(asked.answer)),
+        "answer": chr(ord("A") + options.index(element.answer)),
     }
 
 

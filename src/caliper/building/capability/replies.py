@@ -85,8 +85,8 @@ def read_listing(reply: str, image: str, category: str, most: int) -> WrittenCan
     entries = reply_entries(reply, "elements", "value")
     if entries is None:
         return None
-    found = [_candidate(entry, image, TASKS[category]) for entry in entries]
-    candidates = tuple(each for each in found if each is not None)[:most]
+    elements = [_candidate(entry, image, TASKS[category]) for entry in entries]
+    candidates = tuple(each for each in elements if each is not None)[:most]
     return WrittenCandidates(candidates, len(entries) - len(candidates))
 
 
@@ -97,10 +97,10 @@ def read_synonyms(reply: str, image: str, category: str, most: int) -> WrittenCa
     entries = reply_entries(reply, "groups", "same")
     if entries is None:
         return None
-    found = [_names(entry) for entry in entries]
+    groups = [_names(entry) for entry in entries]
     candidates = tuple(
         Candidate.of(image, category, names, names[0], category)
-        for names in found
+        for names in groups
         if len(names) > 1
     )[:most]
     return WrittenCandidates(candidates, len(entries) - len(candidates))

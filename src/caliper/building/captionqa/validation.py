@@ -44,7 +44,7 @@ def _decide(candidate: Candidate, chosen: Choices, *, reject: bool) -> Fate:
             return Fate(candidate, decision=CandidateDecision.REVIEW, reasons=(UNSURE,))
         return Fate(candidate, decision=CandidateDecision.ACCEPT)
     reasons = tuple(
-        f"{name}: {_told(pick)}" for name, pick in picks.items() if pick != candidate.answer
+        f"{name}: {_pick_text(pick)}" for name, pick in picks.items() if pick != candidate.answer
     )
     flags = set(picks.values()) & set(FLAGS)
     if reject and len(set(picks.values())) == 1 and flags:
@@ -54,7 +54,7 @@ def _decide(candidate: Candidate, chosen: Choices, *, reject: bool) -> Fate:
     return Fate(candidate, decision=CandidateDecision.REVIEW, reasons=reasons)
 
 
-def _told(pick: str) -> str:
+def _pick_text(pick: str) -> str:
     if not pick:
         return "no readable answer"
     return pick if pick in FLAGS else f"answers {pick}"

@@ -28,12 +28,12 @@ def missing_descriptions(
     candidates: Iterable[Candidate], pictures: Mapping[str, ScenePicture]
 ) -> dict[str, list[SceneObject]]:
     """The objects without a given description, by picture."""
-    found: dict[str, list[SceneObject]] = {}
+    missing: dict[str, list[SceneObject]] = {}
     for candidate in candidates:
         each = find_object(candidate, pictures)
         if not each.description:
-            found.setdefault(candidate.image, []).append(each)
-    return found
+            missing.setdefault(candidate.image, []).append(each)
+    return missing
 
 
 def find_object(candidate: Candidate, pictures: Mapping[str, ScenePicture]) -> SceneObject:
@@ -57,8 +57,9 @@ def describe(
     apart = []
     for fate in described:
         each = fate.candidate
-        told = (each.image, spelling_key(object_category(each.question)), spelling_key(each.answer))
-        twin = "" if fate.dropped else first.setdefault(told, each.question)
+        category = spelling_key(object_category(each.question))
+        wording = (each.image, category, spelling_key(each.answer))
+        twin = "" if fate.dropped else first.setdefault(wording, each.question)
         if twin in ("", each.question):
             apart.append(fate)
             continue

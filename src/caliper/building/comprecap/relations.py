@@ -30,7 +30,7 @@ def find_end(text: str, subject: str, names: Sequence[str]) -> str:
     It is the one named last; of several of a category, the category, as the text does not say
     which. For another object of the subject's category, the text has to name the category twice.
     """
-    found: tuple[int, str] = (-1, "")
+    last: tuple[int, str] = (-1, "")
     own = spelling_key(object_category(subject))
     for category in dict.fromkeys(map(object_category, names)):
         mentions = [match.start() for match in _mentions(text, category)]
@@ -38,8 +38,8 @@ def find_end(text: str, subject: str, names: Sequence[str]) -> str:
         enough = 2 if spelling_key(category) == own else 1
         if members and len(mentions) >= enough:
             place = (mentions[-1], members[0] if len(members) == 1 else category)
-            found = max(found, place)
-    return found[1]
+            last = max(last, place)
+    return last[1]
 
 
 def names_category(text: str, category: str) -> bool:
@@ -90,12 +90,13 @@ def check_relations(fates: Iterable[Fate], objects: Iterable[Candidate]) -> Iter
     names: dict[str, list[str]] = {}
     for each in objects:
         names.setdefault(each.image, []).append(each.question)
-    seen: set[tuple[str, str, str]] = set()
+    seen: set[tuple[str, ...]] = set()
     for fate in fates:
         candidate = fate.candidate
         reason, detail = relation_fault(candidate, names.get(candidate.image, ()))
-        told = (candidate.image, spelling_key(candidate.question), spelling_key(candidate.answer))
-        if not reason and told in seen:
+        texts = candidate.question, candidate.answer
+        wording = (candidate.image, *map(spelling_key, texts))
+        if not reason and wording in seen:
             reason, detail = "same relation twice", candidate.answer
-        seen.add(told)
+        seen.add(wording)
         yield replace(fate, dropped=reason, detail=detail)

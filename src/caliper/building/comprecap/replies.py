@@ -73,13 +73,13 @@ def read_wrong_descriptions(
 
 def _read(
     entries: list[Any] | None,
-    candidate: Callable[[Mapping[str, Any]], Candidate | None],
+    parse: Callable[[Mapping[str, Any]], Candidate | None],
     most: int,
 ) -> WrittenCandidates | None:
     if entries is None:
         return None
-    found = [candidate(entry) for entry in entries if isinstance(entry, Mapping)]
-    candidates = tuple(each for each in found if each is not None)[:most]
+    parsed = [parse(entry) for entry in entries if isinstance(entry, Mapping)]
+    candidates = tuple(each for each in parsed if each is not None)[:most]
     return WrittenCandidates(candidates, len(entries) - len(candidates))
 
 
