@@ -78,10 +78,10 @@ def kept(found: Iterable[Candidate], seed: int = 0) -> list[Candidate]:
     [
         (said("scene", "  a  kitchen "), "", "a kitchen"),
         (said("style", "Pixel Art."), "", "pixel art"),
-        (said("style", "baroque"), "value is none of the categories", "baroque"),
+        (said("style", "baroque"), "value is not one of the categories", "baroque"),
         (said("object_number", "007", "dog"), "", "7"),
-        (said("object_number", "some", "dog"), "number is none", "some"),
-        (said("object_number", "0", "dog"), "number is none", "0"),
+        (said("object_number", "some", "dog"), "value is not a number", "some"),
+        (said("object_number", "0", "dog"), "value is not a number", "0"),
         (said("OCR", "N/A"), "annotation without content", "N/A"),
         (said("OCR", "NONE"), "", "NONE"),
         (said("scene", "Unknown."), "annotation without content", "Unknown."),

@@ -33,7 +33,7 @@ INTERNAL = {"building": "caliper.building.asking"}
 
 def _problem(point: EntryPoint, declared: object) -> str:
     if not isinstance(declared, Benchmark) or declared.name != point.name:
-        return f"{point.value} is no Benchmark of that name"
+        return f"{point.value} is not a Benchmark of that name"
     return "" if _package(point) else f"{point.module} is a module; a package is needed"
 
 

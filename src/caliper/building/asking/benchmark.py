@@ -1,5 +1,5 @@
-"""The declaration of the model steps, so that they run as evaluations do: on the same jobs, streams
-and stores, with their budgets and resumption. A step reads the verdicts of its run.
+"""The declaration of the model steps, which run like evaluations: on the same jobs, streams and
+stores, with the same budgets and resumption. A step reads the verdicts of its run.
 """
 
 from __future__ import annotations

@@ -1,8 +1,8 @@
 """Annotations of several annotators merged, and one element drawn per medium and dimension.
 
-The paper has a language model merge the lists of three models (3.1). Here, texts that are equal
-without case, accents, punctuation and articles are the same element, and so are those that a model
-says are synonyms, if one is asked.
+In the paper, a language model merges the lists of three models (3.1). Here, texts that are equal
+without case, accents, punctuation and articles are the same element, and so are synonyms that a
+model finds, if there is one.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ MOST_OBJECTS = 11
 MOST_NAMES = 500
 """Names of a list that a model merges; longer lists are merged by rules only."""
 Element = tuple[str, ...]
-"""What candidates of the same element share; at the end, its name."""
+"""The key of an element: candidates with the same key are merged. It ends with the name."""
 
 
 def lists_to_merge(candidates: Iterable[Candidate]) -> dict[str, dict[str, list[str]]]:
@@ -46,10 +46,11 @@ def lists_to_merge(candidates: Iterable[Candidate]) -> dict[str, dict[str, list[
 def same_elements(
     candidates: Iterable[Candidate], synonyms: Iterable[Candidate]
 ) -> dict[Element, Element]:
-    """The element that stands for each one of a group of synonyms (`read_synonyms`).
+    """The first element of its group for each synonym (`read_synonyms`).
 
-    Names that no annotator gave do not count, nor do those that another group has, or whose
-    annotator listed an earlier one of the group too: to that annotator, they are two elements.
+    A name counts only if an annotator gave it and no earlier group has it. It does not count if
+    its annotator also listed an earlier name of the group: to that annotator, they are two
+    elements.
     """
     known: dict[tuple[str, str, str], Element] = {}
     annotators: dict[Element, set[str]] = {}
@@ -79,9 +80,9 @@ def merge_annotations(
 ) -> tuple[Fate, ...]:
     """Keep one candidate per element of a medium and dimension.
 
-    The value that most annotators give stays, the earlier one of a tie. It is accepted if two or
-    more gave it and nobody another one; else people review it, with what each annotator said, and
-    so they do if only the `model` says that elements are the `same`.
+    The most frequent value stays, the earlier one of a tie. It is accepted if two or more
+    annotators gave it and nobody another one; else people review it, with each annotator's value.
+    They also review elements that are the `same` only according to the `model`.
     """
     groups: dict[Element, list[Candidate]] = {}
     for candidate in candidates:
@@ -130,8 +131,8 @@ def _copy(candidate: Candidate, chosen: Candidate) -> Fate:
 def draw_elements(fates: Sequence[Fate], seed: int) -> tuple[Fate, ...]:
     """One element per medium and dimension, drawn by `seed` ("One Represents All", paper 3.1).
 
-    Of the objects that a clip shows in several numbers, up to 11 stay, as in the published data.
-    The draw depends on nothing but the seed, the medium, the dimension and the element.
+    Of the counted objects of a clip, up to 11 stay, as in the published data. The draw depends
+    only on the seed, the medium, the dimension and the element.
     """
     media: dict[tuple[str, str], list[Candidate]] = {}
     for candidate in (fate.candidate for fate in fates):

@@ -61,9 +61,8 @@ def _lines(rows: Iterable[Mapping[str, Any]]) -> str:
 def annotation_rows(
     task: Task, own: Sequence[Candidate], everything: Sequence[Candidate]
 ) -> list[dict[str, Any]]:
-    """One row per medium, in the layout of the published data. `everything` are the annotations of
-    all dimensions: an action has the id of the event in the same clip, with which it shares the
-    caption.
+    """One row per medium, in the layout of the published data. `everything` has the annotations of
+    all dimensions: an action gets the id of the event in the same clip, since they share a caption.
     """
     names = _EVENTS if task.name in _EVENTS else {task.name}
     paths = sorted({each.image for each in everything if each.category in names})
@@ -140,7 +139,7 @@ def _near_numbers(number: int, chance: Random) -> list[str]:
 
 
 def summary(candidates: Sequence[Candidate]) -> str:
-    """What the annotations amount to, in a sentence."""
+    """A sentence about the number of annotations."""
     media = len({candidate.image for candidate in candidates})
     dimensions = len({candidate.category for candidate in candidates})
     return (
@@ -154,7 +153,7 @@ def statistics(candidates: Sequence[Candidate]) -> list[tuple[str, ...]]:
     rows: list[tuple[str, ...]] = [("dimension", "media", "values", "most frequent")]
     for task in TASKS.values():
         own = [each for each in candidates if each.category == task.name]
-        # Of counted objects, Figure 6 shows the objects.
+        # For counted objects, Figure 6 shows the objects.
         counts = task.form in _NUMBERS
         values = Counter(each.question if counts else each.answer for each in own)
         frequent = ", ".join(

@@ -1,4 +1,4 @@
-"""Asking a model for the elements of a medium, and reading what it lists or merges."""
+"""Asking a model for the elements of a medium, and reading its lists and groups of synonyms."""
 
 from __future__ import annotations
 
@@ -64,7 +64,7 @@ _WANTED = {
 
 
 def instruction(task: Task) -> str:
-    """What a model is to list of a medium, for the prompt."""
+    """The prompt's description of the elements to list."""
     wanted = _WANTED[task.name]
     if task.form is not Form.CATEGORY:
         return wanted
@@ -73,14 +73,14 @@ def instruction(task: Task) -> str:
 
 
 def list_text(task: Task, names: Sequence[str]) -> str:
-    """What a model is to merge, for the prompt."""
+    """The prompt's list of names to merge."""
     return "\n".join((f"{task.title}:", *(f"- {name}" for name in names)))
 
 
 def read_listing(reply: str, image: str, category: str, most: int) -> WrittenCandidates | None:
     """Read at most `most` elements of a reply; None if it is unreadable.
 
-    No element is an answer too: the medium may show nothing of a dimension.
+    An empty list is a valid answer: the medium may show nothing of a dimension.
     """
     entries = reply_entries(reply, "elements", "value")
     if entries is None:
@@ -92,7 +92,7 @@ def read_listing(reply: str, image: str, category: str, most: int) -> WrittenCan
 
 def read_synonyms(reply: str, image: str, category: str, most: int) -> WrittenCandidates | None:
     """Read at most `most` groups of names for the same element, as the choices of a candidate each;
-    None if the reply is unreadable. No group is an answer too.
+    None if the reply is unreadable. An empty list is a valid answer.
     """
     entries = reply_entries(reply, "groups", "same")
     if entries is None:

@@ -1,4 +1,4 @@
-"""Validators that look at the picture decide what people need not review (paper 4.4)."""
+"""Validators that look at the picture decide which questions people review (paper 4.4)."""
 
 from __future__ import annotations
 
@@ -29,8 +29,8 @@ def decide(
     """Accept the questions that all validators answer as written; people review the others, and
     those whose blind answers prove nothing.
 
-    With `reject`, those for which all validators choose the same flag are dropped. The paper has
-    people look at them, who may repair them.
+    With `reject`, those for which all validators choose the same flag are dropped. In the paper,
+    people look at them and may repair them.
     """
     return tuple(_decide(candidate, chosen, reject=reject) for candidate in candidates)
 

@@ -30,7 +30,7 @@ DESCRIPTIONS = 3
 
 
 def heading(candidate: Candidate) -> str:
-    """What a reviewer reads above a candidate."""
+    """The heading above a candidate, for reviewers."""
     return question_text(candidate) if candidate.choices else candidate.question
 
 
@@ -46,7 +46,7 @@ def outline_key(candidate: Candidate) -> str:
 
 
 def editable(candidate: Candidate) -> tuple[str, ...]:
-    """Objects and the ends of relations stay as they are."""
+    """The fields that people may edit: not objects, nor the ends of relations."""
     return ("choices", "answer") if candidate.choices else ("answer",)
 
 
@@ -79,7 +79,7 @@ def question_fault(candidate: Candidate) -> str:
     if len(set(map(spelling_key, choices))) < len(choices):
         return "equal descriptions"
     if candidate.answer not in choices:
-        return "the right description is none of them"
+        return "the right description is not among them"
     if len(options(_compreqa(candidate).question)) != DESCRIPTIONS:
         return "a description looks like several options"
     return ""
@@ -102,8 +102,8 @@ def _compreqa(candidate: Candidate) -> CompreQaQuestion:
 
 
 def files(candidates: Sequence[Candidate], build: Mapping[str, Any]) -> dict[str, str]:
-    """anno.json, and the CompreQA questions in compreqa/. Rows have a line each, so that versions
-    of a dataset can be compared.
+    """anno.json, and the CompreQA questions in compreqa/, with a line per row, so that versions of
+    a dataset can be compared.
     """
     rows = scene_rows(candidates, build["inputs"])
     questions_by_kind = compreqa_rows(candidates, rows, build["settings"]["seed"])
@@ -153,7 +153,7 @@ def _object(row: Mapping[str, Any], description: str, relations: list[str]) -> d
 
 
 def standing_relations(candidates: Sequence[Candidate]) -> list[Candidate]:
-    """The relations both of whose ends are accepted objects."""
+    """The relations whose ends are both accepted objects."""
     names: dict[str, list[str]] = {}
     for each in candidates:
         if each.category == OBJECT:
@@ -173,7 +173,7 @@ def compreqa_rows(
     """The CompreQA questions by kind.
 
     Those of kind p are drawn (`benchmarks.comprecap.drafts`). Those of kind cap are the accepted
-    ones whose object is part of the graph; without any, they are drawn too.
+    ones about objects of the graph; if there are none, they are drawn too.
     """
     objects = {(each.image, each.question) for each in candidates if each.category == OBJECT}
     questions: dict[str, list[dict[str, Any]]] = {"p": [], "cap": []}
@@ -204,7 +204,7 @@ def _row(image: str, question: CompreQaQuestion) -> dict[str, Any]:
 
 
 def summary(candidates: Sequence[Candidate]) -> str:
-    """What the graphs amount to, in a sentence, and what is lost."""
+    """Sentences about the number of objects and relations, and of relations that are lost."""
     objects = [each for each in candidates if each.category == OBJECT]
     relations = len(standing_relations(candidates))
     lost = sum(each.category == RELATION for each in candidates) - relations
@@ -216,7 +216,7 @@ def summary(candidates: Sequence[Candidate]) -> str:
 
 
 def statistics(candidates: Sequence[Candidate]) -> list[tuple[str, ...]]:
-    """The figures that the paper has of its graphs (Table S9), beside its own."""
+    """The statistics that the paper gives (Table S9), here and in the paper."""
     objects = [each for each in candidates if each.category == OBJECT]
     pictures = _pictures(objects)
     categories = len({spelling_key(object_category(each.question)) for each in objects})

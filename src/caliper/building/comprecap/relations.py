@@ -12,7 +12,7 @@ from caliper.building.steps import Fate
 
 
 def relation_candidate(image: str, subject: str, end: str, text: str) -> Candidate:
-    """A relation as a candidate. Its id follows from its text too: ends may have several."""
+    """A relation as a candidate. Its text is part of the id: two ends may have several relations."""
     ends = f"{subject}{ENDS}{end}"
     text = " ".join(text.split())
     return Candidate(candidate_id(image, ends, (), text), image, ends, (), text, RELATION)
@@ -27,8 +27,8 @@ def ends_of(candidate: Candidate) -> tuple[str, str]:
 def find_end(text: str, subject: str, names: Sequence[str]) -> str:
     """The object that a relation's text names besides its subject; empty if it names none.
 
-    It is the one named last; of several of a category, the category, as the text does not say
-    which. For another object of the subject's category, the text has to name the category twice.
+    It is the one named last, or its category, if several objects share that. For another object of
+    the subject's category, the text has to name the category twice.
     """
     last: tuple[int, str] = (-1, "")
     own = spelling_key(object_category(subject))
@@ -43,7 +43,7 @@ def find_end(text: str, subject: str, names: Sequence[str]) -> str:
 
 
 def names_category(text: str, category: str) -> bool:
-    """Whether a text names a category as a whole word, in the plural too."""
+    """Whether a text names a category as a whole word, in the singular or plural."""
     return bool(_mentions(text, category))
 
 
@@ -75,7 +75,7 @@ def relation_fault(candidate: Candidate, names: Collection[str]) -> tuple[str, s
 
 
 def list_relations(pictures: Iterable[ScenePicture]) -> Iterator[Fate]:
-    """The relations that are given; people need not review them."""
+    """The supplied relations, which people need not review."""
     for picture in pictures:
         names = [each.name for each in picture.objects]
         for each in picture.objects:

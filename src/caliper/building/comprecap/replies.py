@@ -1,4 +1,4 @@
-"""Reading what a model writes of objects: descriptions, relations and wrong descriptions."""
+"""Reading a model's descriptions, relations and wrong descriptions of objects."""
 
 from __future__ import annotations
 
@@ -84,7 +84,7 @@ def _read(
 
 
 def _plain(text: str, *names: str) -> str:
-    """The text with categories in place of names: the numbers are ours."""
+    """The text with categories in place of names, whose numbers are ours."""
     for name in names:
         text = text.replace(name, object_category(name)) if name else text
     return text
