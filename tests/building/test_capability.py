@@ -258,7 +258,10 @@ def test_edits() -> None:
     style = said("style", "realistic")
     assert (heading(style), style.choices) == ("Style", TASKS["style"].labels)
     assert edit_annotation(style, CandidateEdit("", style.choices, "sketch art")).id == style.id
-    for answer, told in (("x" * 3000, "longer than 2,000"), ("baroque", "none of the categories")):
+    for answer, told in (
+        ("x" * 3000, "longer than 2,000"),
+        ("baroque", "not one of the categories"),
+    ):
         with pytest.raises(InvalidInput, match=told):
             edit_annotation(style, CandidateEdit("", style.choices, answer))
     assert [editable_fields(said(task, "cup")) for task in ("object_category", "scene")] == [

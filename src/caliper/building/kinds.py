@@ -31,8 +31,8 @@ class BuildKind:
     """A benchmark as its builds need it.
 
     `noun` is the word for a candidate, `reasons` are the usual ones of a rejection. `edited`
-    applies an edit under the format rules: it keeps the id, and raises InvalidInput. `files` returns
-    the texts of the final files by path, from the accepted candidates and the content of
+    applies an edit under the format rules: it keeps the id, and raises InvalidInput. `files`
+    returns the final files' texts by path, from the accepted candidates and the content of
     build.json. `summary` sums them up in a sentence. `heading` stands above a candidate, `picture`
     names the picture to show, and `editable` the fields that people may edit. `inputs` is a file of
     the build directory whose rows `files` finds as `inputs` in the content of build.json. `bound`

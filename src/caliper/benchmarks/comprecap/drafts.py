@@ -10,8 +10,8 @@ The paper has wrong descriptions from GPT-4 that people correct until they confl
 picture. Drawn ones may happen to fit, and an object that nobody annotated may be there. So such
 questions serve trends; for published figures use the published questions.
 
-Everything depends on the seed and the image alone, so a picture's questions stay as they are when
-others are added, apart from what is drawn from those.
+Questions depend only on the seed and the image, so those of a picture stay the same when others are
+added, except descriptions drawn from these.
 """
 
 from __future__ import annotations

@@ -12,7 +12,7 @@ from caliper.building.steps import Fate
 
 
 def relation_candidate(image: str, subject: str, end: str, text: str) -> Candidate:
-    """A relation as a candidate. Its text is part of the id: two ends may have several relations."""
+    """A relation as a candidate. The id depends on its text: two ends may have many relations."""
     ends = f"{subject}{ENDS}{end}"
     text = " ".join(text.split())
     return Candidate(candidate_id(image, ends, (), text), image, ends, (), text, RELATION)
