@@ -1,26 +1,26 @@
 # Everything a developer runs. `make help` lists it.
 PYTHON ?= python3
 PORT ?= 50051
-# Many tests wait for servers, disks, clocks and commands: others run meanwhile.
+# Many tests wait for servers, disks, clocks and commands, so others run meanwhile.
 WORKERS = 4
 PYTEST_ARGS ?= --numprocesses $(WORKERS) --dist loadfile --no-loadscope-reorder
 VENV := .venv
 DEMO := runs/demo
 BIN := $(VENV)/bin
-# The stamp carries a hash of the locks, so that a changed lock installs anew.
+# The stamp carries a hash of the locks, so that a changed lock is installed.
 LOCKS := requirements.lock pyproject.toml
 DEV_LOCKS := $(LOCKS) requirements-dev.lock
 LOCK_FLAGS := --quiet --python-version 3.11 --generate-hashes --no-emit-index-url --no-header --no-annotate
 # Model servers have an environment of their own: 6 GB.
 MODELS := .venv-models
 
-# Python keeps what it has compiled, whatever the shell says: tests are collected by every worker.
+# Every worker collects the tests, so Python keeps compiled files, whatever the shell says.
 unexport PYTHONDONTWRITEBYTECODE
 
 .DEFAULT_GOAL := help
 .PHONY: help demo up down test test-rest test-all test-models faults lint format bench docs proto servers wheel release lock clean
 
-help: ## Say what can be made
+help: ## List the targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## /{printf "  make %-11s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
 
 $(BIN)/python:
@@ -43,18 +43,18 @@ demo: $(VENV)/.installed ## Score two caption sets on the example pictures: no s
 	$(BIN)/caliper compare $(DEMO)/careless $(DEMO)/careful
 	@echo "Open $(CURDIR)/$(DEMO)/careful/report.html in a browser."
 
-up: $(VENV)/.installed-dev ## Serve everything on this machine: each service, Kafka and MinIO a process
+up: $(VENV)/.installed-dev ## Serve everything on this machine: Kafka, MinIO and a process per service
 	$(BIN)/python -m tools.up --port $(PORT)
 
-down: $(VENV)/.installed-dev ## End what `make up` started
+down: $(VENV)/.installed-dev ## Stop what `make up` started
 	$(BIN)/python -m tools.up --down
 
-# These hardly wait: each worker more only collects the tests once more.
+# These hardly wait; a further worker would only collect the tests once more.
 test: WORKERS = 3
 test: $(VENV)/.installed-dev ## Run the tests that need no server
 	$(BIN)/python -m pytest $(PYTEST_ARGS) -m "not rest"
 
-test-rest: $(VENV)/.installed-dev ## Run the others: on real servers, in containers and a browser, and those that take long
+test-rest: $(VENV)/.installed-dev ## Run the others: real servers, containers, a browser, and files that take long
 	$(BIN)/python -m pytest $(PYTEST_ARGS) -m rest
 
 test-all: $(VENV)/.installed-dev ## Run all tests
@@ -65,15 +65,15 @@ $(MODELS)/.installed: requirements-models.lock
 	$(MODELS)/bin/python -m pip install --quiet --disable-pip-version-check --no-deps --require-hashes -r requirements-models.lock
 	@touch $@
 
-test-models: $(VENV)/.installed-dev $(MODELS)/.installed ## Run those on vLLM and transformers serve, which no other target has (6 GB, x86-64)
+test-models: $(VENV)/.installed-dev $(MODELS)/.installed ## Run the tests on vLLM and transformers serve, which no other target runs (6 GB, x86-64)
 	TEST_MODELS=$(MODELS) $(BIN)/python -m pytest tests/model_servers -rP --show-capture=stdout
 
 faults: N = 40
 faults: SEED = 1
-faults: $(VENV)/.installed-dev ## Run N schedules of random faults from SEED on; of a failure, runs/faults/<seed> keeps the logs
+faults: $(VENV)/.installed-dev ## Run N schedules of random faults, the first with SEED; runs/faults/<seed> has the logs of a failure
 	FAULTS_N=$(N) FAULTS_SEED=$(SEED) $(BIN)/python -m pytest tests/services/test_random_faults.py -s
 
-lint: $(VENV)/.installed-dev ## Check style, types, the rule between rooms, sizes and generated docs
+lint: $(VENV)/.installed-dev ## Check style, types, imports between layers, sizes and generated files
 	$(BIN)/ruff format --check .
 	$(BIN)/ruff check .
 	$(BIN)/mypy
@@ -84,32 +84,32 @@ lint: $(VENV)/.installed-dev ## Check style, types, the rule between rooms, size
 	$(BIN)/python tools/prometheus_rule.py --check
 	$(BIN)/python tools/protos.py --check
 
-wheel: $(VENV)/.installed ## Install the wheel without extras for the other Pythons of 3.11 to 3.13, and try it
+wheel: $(VENV)/.installed ## Install the wheel without extras for the other Pythons of 3.11 to 3.13, and try it out
 	$(BIN)/python -m tools.wheel
 
 release: $(VENV)/.installed ## Make a release of this commit in dist/release: the same bytes each time
 	$(BIN)/python tools/release.py
 
-servers: $(VENV)/.installed-dev ## Fetch the real Kafka, MinIO, Versity, Triton, llama.cpp and Kubernetes that the tests use when they are there
+servers: $(VENV)/.installed-dev ## Fetch the Kafka, MinIO, Versity, Triton, llama.cpp and Kubernetes that tests use if present
 	$(BIN)/python -m tests.servers
 
-docs: $(VENV)/.installed-dev ## Write the generated pages of docs/ anew
+docs: $(VENV)/.installed-dev ## Generate docs/cli.md, docs/metrics.md, dashboards and rules
 	$(BIN)/python tools/cli_reference.py
 	$(BIN)/python tools/dashboards.py
 	$(BIN)/python tools/metrics_reference.py
 	$(BIN)/python tools/prometheus_rule.py
 
-proto: $(VENV)/.installed-dev ## Generate src/caliper/api from proto/; what breaks the landed contract is refused
+proto: $(VENV)/.installed-dev ## Generate src/caliper/api from proto/; breaking changes are refused
 	$(BIN)/python tools/protos.py
 
-format: $(VENV)/.installed-dev ## Put the code in shape
+format: $(VENV)/.installed-dev ## Format the code
 	$(BIN)/ruff format .
 	$(BIN)/ruff check --fix .
 
-bench: $(VENV)/.installed-dev ## Measure; every figure is printed beside its bound or peer
+bench: $(VENV)/.installed-dev ## Run the benchmarks; each result is printed beside its bound or peer
 	$(BIN)/python -m bench
 
-lock: ## Resolve the locks anew (needs uv)
+lock: ## Resolve the locks again (needs uv)
 	uv pip compile $(LOCK_FLAGS) --universal --extra all --group build -o requirements.lock pyproject.toml
 	uv pip compile $(LOCK_FLAGS) --universal -c requirements.lock --group dev -o requirements-dev.lock
 	uv pip compile $(LOCK_FLAGS) --python-platform x86_64-manylinux_2_28 --override tests/model_servers/overrides.txt \

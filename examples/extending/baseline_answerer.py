@@ -1,4 +1,4 @@
-"""An answerer of one's own: a baseline. docs/add-a-backend.md explains it."""
+"""A custom answerer: a baseline. docs/add-a-backend.md explains it."""
 
 from __future__ import annotations
 

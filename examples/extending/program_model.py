@@ -1,4 +1,4 @@
-"""A backend of one's own: a program on this machine. docs/add-a-backend.md explains it."""
+"""A custom backend: a program on this machine. docs/add-a-backend.md explains it."""
 
 from __future__ import annotations
 

@@ -43,7 +43,7 @@ def test_an_option_that_is_a_letter_is_meant_by_its_text() -> None:
 
 @pytest.mark.parametrize(("choices", "answer"), [(("3", "4", "5"), "2"), (("B", "C"), "A")])
 def test_no_place_is_meant_among_numbers_and_letters(choices: tuple[str, ...], answer: str) -> None:
-    assert fault(tidied(asked(choices=choices, answer=answer)))[0] == "answer is no option"
+    assert fault(tidied(asked(choices=choices, answer=answer)))[0] == "answer is not an option"
 
 
 @pytest.mark.parametrize(
@@ -52,7 +52,7 @@ def test_no_place_is_meant_among_numbers_and_letters(choices: tuple[str, ...], a
         (asked(), ""),
         (asked("Colour?"), "no question"),
         (asked(choices=("red", "blue", "Red.")), "equal options"),
-        (asked(answer="pink"), "answer is no option"),
+        (asked(answer="pink"), "answer is not an option"),
         (asked(choices=("red", "None of the above")), "option about the options"),
         (asked(choices=("red", "cannot be determined")), "option about the options"),
         (asked(choices=("red", "blue", "both A and B")), "option about the options"),

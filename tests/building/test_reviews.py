@@ -182,7 +182,7 @@ def test_lines_are_read_as_they_were_written() -> None:
         ("round", 3, "expected 1 or 2, found 3"),
         ("id", None, "missing"),
         ("choices", "a", "expected a list of texts, found 'a'"),
-        ("answer", "a horse", "the answer is none of the choices"),
+        ("answer", "a horse", "the answer is not one of the choices"),
         ("reason", 1, "expected text, found 1"),
     ],
 )
@@ -208,7 +208,7 @@ def test_edits_are_tidy_and_keep_the_id() -> None:
         ("What is it?", ("a",), "a", "number of options: 1 options"),
         ("What is it?", ("a", "b" * 3000), "a", "a text is longer than 2,000 characters"),
         ("What is it?", ("a cat", "A  Cat."), "a cat", "equal options: a cat; A Cat."),
-        ("What is it?", ("a cat", "a dog"), "a horse", "answer is no option: a horse"),
+        ("What is it?", ("a cat", "a dog"), "a horse", "answer is not an option: a horse"),
         ("Is the cat a cat?", ("a cat", "a dog"), "a cat", "answer in the question: a cat"),
     ],
 )

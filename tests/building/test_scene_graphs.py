@@ -16,13 +16,13 @@ from caliper.benchmarks.comprecap.questions import Atom
 from caliper.building.candidates import Candidate
 from caliper.building.comprecap.descriptions import describe
 from caliper.building.comprecap.graphs import (
-    SCENE_GRAPHS,
     compose_question,
     compreqa_rows,
     edit_graph,
     scene_rows,
     summary,
 )
+from caliper.building.comprecap.kind import COMPRECAP
 from caliper.building.comprecap.relations import (
     check_relations,
     ends_of,
@@ -213,7 +213,7 @@ def test_the_files_are_those_that_the_benchmark_reads() -> None:
     images = [f"{letter}.jpg" for letter in "abc"]
     kept = [each for image in images for each in accepted(image)]
     build = {"inputs": [*map(scene, images), scene("none.jpg")], "settings": {"seed": 0}}
-    files = SCENE_GRAPHS.files(kept, build)
+    files = COMPRECAP.files(kept, build)
     assert sorted(files) == [
         "anno.json",
         "compreqa/compreqa_cap.jsonl",
@@ -239,7 +239,7 @@ def test_the_files_are_those_that_the_benchmark_reads() -> None:
     assert sum(item.source is Source.MEDIA for item in items) == 3
     assert summary(kept).startswith("Scene graphs of 3 pictures for CompreCap's protocol: 6 obj")
     assert summary(kept).endswith("3 accepted relations lack an end that is accepted.")
-    assert ("relations per picture", "1.00", "8.84") in SCENE_GRAPHS.statistics(kept)
+    assert ("relations per picture", "1.00", "8.84") in COMPRECAP.statistics(kept)
 
 
 def test_reviewed_questions_take_the_place_of_drawn_ones() -> None:

@@ -63,7 +63,7 @@ async def test_from_pictures_to_candidates(tmp_path: Path, images: Path) -> None
     assert found["1-questions"]["remarks"] == [
         "1 of 20 replies of fake/judge-8b (tgi, 0123456789ab): unreadable"
     ]
-    assert found["2-formats"]["dropped"] == {"answer is no option": 1}
+    assert found["2-formats"]["dropped"] == {"answer is not an option": 1}
     assert found["3-blind"]["dropped"] == {"answered without the picture": 1}
     assert found["4-duplicates"]["dropped"] == {"near duplicate": 1}
     assert (told.told["accept"], told.told["review"]) == (16, 1)

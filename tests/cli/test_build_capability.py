@@ -122,7 +122,7 @@ async def test_annotations_of_two_models(tmp_path: Path, media: Path) -> None:
         "1",
         "1",
     ]
-    assert found["3-formats"]["dropped"] == {"value is none of the categories": 2}
+    assert found["3-formats"]["dropped"] == {"value is not one of the categories": 2}
     assert found["4-merge"]["dropped"] == {"same element of another annotator": 5}
     assert found["5-draw"]["dropped"] == {"another element is drawn": 6}
     assert told.told["accept"] + told.told["review"] == 3

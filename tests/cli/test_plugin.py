@@ -120,7 +120,7 @@ def test_all_are_listed(mentions: Command, caliper: Command) -> None:
     ("broken", "problem"),
     [
         ("import caliper_nothing\n", "cannot be imported: ModuleNotFoundError"),
-        ("BENCHMARK = 1\n", "caliper_mentions.benchmark:BENCHMARK is no Benchmark of that name"),
+        ("BENCHMARK = 1\n", "caliper_mentions.benchmark:BENCHMARK is not a Benchmark of that name"),
     ],
 )
 def test_one_that_is_broken_is_named(mentions: Command, broken: str, problem: str) -> None:

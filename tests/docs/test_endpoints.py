@@ -55,12 +55,20 @@ FAULTS: dict[str, Tests] = {
         LASTING: ["401", "404", "413"],
         f"{RUNS}::test_a_token_that_is_no_longer_taken": [],
     },
-    "context too long": {LASTING: ["context too long"]},
+    "context too long": {
+        LASTING: ["context too long"],
+        f"{TRITON}::test_a_context_that_is_too_short_names_what_to_lower": [],
+    },
     "certificate not trusted, or of another host": {
         f"{TLS}::test_who_is_not_trusted_is_told_nothing": [],
         f"{TLS}::test_a_call_is_refused_as_the_first_question_is": [],
+        f"{TRITON_TLS}::test_who_is_not_trusted_is_not_asked": [],
     },
-    "empty reply, tool call": {LASTING: ["empty content"], BLANK: []},
+    "empty reply, tool call": {
+        LASTING: ["empty content"],
+        BLANK: [],
+        f"{TRITON}::test_an_empty_answer_stays_empty": [],
+    },
     "refusal": {LASTING: ["refusal"], BLANK: []},
     "only thoughts, or cut at the token limit": {
         LASTING: ["cut at the limit"],
@@ -99,7 +107,6 @@ FAULTS_OF_TRITON: dict[str, Tests] = {
         f"{TRITON}::test_a_vllm_answer_that_is_none": [],
         f"{TRITON}::test_a_caption_cut_in_the_middle_of_a_character": [],
     },
-    "empty reply": {f"{TRITON}::test_an_empty_answer_stays_empty": []},
     "no answer within `CALIPER_TIMEOUT`, endless stream": {
         f"{TRITON}::test_a_slow_model_meets_the_deadline": [],
         f"{TRITON}::test_a_stream_that_is_silent_meets_the_deadline_and_is_cancelled": [],
@@ -108,8 +115,6 @@ FAULTS_OF_TRITON: dict[str, Tests] = {
     "too many pictures, wrong shape": {
         f"{TRITON}::test_a_request_that_does_not_fit_is_refused": []
     },
-    "context too long": {f"{TRITON}::test_a_context_that_is_too_short_names_what_to_lower": []},
-    "certificate not trusted": {f"{TRITON_TLS}::test_who_is_not_trusted_is_not_asked": []},
     "another version, weights or model": {
         f"{TRITON_RUNS}::test_another_version_stops_the_run": [],
         f"{TRITON_RUNS}::test_another_embedder_stops_the_run": [],

@@ -42,7 +42,7 @@ def test_every_setting_stands_in_the_table_of_its_benchmark(name: str) -> None:
     for setting in chosen.settings:
         assert rows[setting.name].startswith(told(setting)), setting.name
         if setting.range is not None:
-            assert f"{setting.range[1]:.10g}" in rows[setting.name]
+            assert f"{setting.range[1]:,.10g}" in rows[setting.name]
     assert set(rows) - {"dynamic_object_number"} == {setting.name for setting in chosen.settings}
 
 

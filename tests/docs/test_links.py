@@ -81,5 +81,11 @@ def test_commands_have_known_names_options_and_paths(page: str, line: str) -> No
         assert not word.startswith("examples/") or (ROOT / word).exists(), word
 
 
+def test_the_documentation_is_short() -> None:
+    """A word is what is between spaces and has a letter or a digit."""
+    text = "".join(page.read_text("utf-8") for page in (ROOT / "docs").glob("*.md"))
+    assert len(re.findall(r"[^ \n]*[A-Za-z0-9][^ \n]*", text)) <= 25_000
+
+
 def test_the_readme_is_short() -> None:
     assert len((ROOT / "README.md").read_text("utf-8").splitlines()) <= 150

@@ -11,7 +11,7 @@ from PIL import Image
 from caliper.adapters.media.masks import encode_mask
 from caliper.adapters.pages.review import ReviewPlace, render_review
 from caliper.building.candidates import AssessedCandidate, Candidate, CandidateDecision
-from caliper.building.comprecap.graphs import SCENE_GRAPHS
+from caliper.building.comprecap.kind import COMPRECAP
 from caliper.building.comprecap.relations import relation_candidate
 from caliper.building.review_round import ReviewRound
 from caliper.local.building.outlines import OutlinedPictures
@@ -41,7 +41,7 @@ def drawn(jpeg: bytes | None, colour: tuple[int, int, int]) -> list[int]:
 
 def test_the_objects_of_a_candidate_are_outlined(pictures: OutlinedPictures) -> None:
     relation = relation_candidate("a.png", "cup #1", "table", "The cup is on the table.")
-    jpeg = pictures.jpeg(SCENE_GRAPHS.picture(relation))
+    jpeg = pictures.jpeg(COMPRECAP.picture(relation))
     assert drawn(jpeg, RED) == [20]
     assert drawn(jpeg, BLUE) == [220]
     every = pictures.jpeg("a.png\ntable\ncup")
@@ -61,7 +61,7 @@ def test_the_page_of_an_object_a_relation_and_a_question() -> None:
         1, [AssessedCandidate(each, CandidateDecision.REVIEW) for each in candidates]
     )
     pages = [
-        render_review(ReviewPlace("/t/", SCENE_GRAPHS, "ana", current, at=each.id))
+        render_review(ReviewPlace("/t/", COMPRECAP, "ana", current, at=each.id))
         for each in candidates
     ]
     assert "Annotation 1 of 3" in pages[0]

@@ -97,7 +97,7 @@ async def test_a_reviewer_resumes_and_goes_back_and_forth(ana: Reviewer, tmp_pat
 async def test_an_edit_is_checked_and_nothing_of_it_is_lost(ana: Reviewer) -> None:
     form = {"question": "What else is it?", "choice": ["a cat", "a horse", "", ""]}
     page = await edit(ana, form | {"answer": "2"}, 400)
-    assert "Not saved: answer is no option." in page
+    assert "Not saved: answer is not an option." in page
     assert '<details id="edit" open>' in page
     assert ">What else is it?</textarea>" in page
     assert 'value="a horse"' in page

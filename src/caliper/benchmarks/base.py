@@ -78,8 +78,8 @@ def setting_reader(declared: Iterable[Setting]) -> Callable[[Settings, str], str
 CAPTION_FENCE = Setting(
     name="caption_fence",
     default="on",
-    help="captions stand between marks in prompts, which say before them what these mean;"
-    " off sends printed prompts as they are printed",
+    help="captions stand between marks that the prompt explains; off sends printed prompts"
+    " unchanged",
     choices=("on", "off"),
 )
 """A setting of every benchmark that asks about captions."""
@@ -94,8 +94,7 @@ def fence(settings: Settings, caption: str) -> str:
 BLANK_CAPTION = Setting(
     name="blank_caption",
     default="answer",
-    help="a blank caption is the checkpoint's answer, which mentions nothing; or its questions are"
-    " unscored",
+    help="a blank caption is an answer that mentions nothing; or its questions are unscored",
     choices=("answer", "unscored"),
     absent="unscored",
 )

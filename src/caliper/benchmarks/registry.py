@@ -28,12 +28,12 @@ BUILT_IN = {
 }
 """The packages of the built-in benchmarks by name: the folders beside this module."""
 INTERNAL = {"building": "caliper.building.asking"}
-"""The packages of benchmarks that other commands run: nobody evaluates on them."""
+"""The packages of benchmarks that other commands run; `evaluate` has none of them."""
 
 
 def _problem(point: EntryPoint, declared: object) -> str:
     if not isinstance(declared, Benchmark) or declared.name != point.name:
-        return f"{point.value} is no Benchmark of that name"
+        return f"{point.value} is not a Benchmark of that name"
     return "" if _package(point) else f"{point.module} is a module; a package is needed"
 
 
@@ -55,8 +55,8 @@ def all_names() -> tuple[str, ...]:
 
 
 def usable_names() -> Iterator[str]:
-    """The names of the benchmarks that can be used: for whatever is about all of them, so that a
-    broken plug-in disturbs only those who name it.
+    """The names of the benchmarks that can be used, for code about all of them: a broken plug-in
+    then affects only commands that name it.
     """
     for name in benchmark_names():
         try:

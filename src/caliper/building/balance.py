@@ -1,4 +1,4 @@
-"""Balance over categories: at most so many candidates of each."""
+"""Balance over categories: a maximum number of candidates in each."""
 
 from __future__ import annotations
 
@@ -28,8 +28,8 @@ def balance(
     """Keep at most `most` candidates per category, spread over their shares, drawn by `seed`.
 
     Each share, by default a picture, gives its first candidate of a category before any gives its
-    second. Which ones, depends on the seed and the ids alone. Candidates whose ids are in `later`
-    only fill what the others leave of a category, those with the lower number first.
+    second. The selection depends only on the seed and the ids. Candidates whose ids are in `later`
+    fill the places that the others leave in a category, in the order of their numbers.
     """
     if most is None:
         return tuple(fates)
@@ -45,14 +45,14 @@ def balance(
         turns[part] += 1
         order = later.get(candidate.id, 0), turn, place
         queues.setdefault(candidate.category, []).append((*order, candidate))
-    kept = {
+    selection = {
         candidate.id
         for queue in queues.values()
         for *_, candidate in sorted(queue, key=lambda entry: entry[:3])[:most]
     }
     return tuple(
         fate
-        if fate.candidate.id in kept
+        if fate.candidate.id in selection
         else replace(fate, dropped=FULL, detail=fate.candidate.category)
         for fate in fates
     )

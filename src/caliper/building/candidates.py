@@ -15,7 +15,7 @@ MOST_CHOICES, LONGEST_TEXT = 26, 2_000
 
 
 class CandidateDecision(StrEnum):
-    """What becomes of a candidate: in at once, before people, or out."""
+    """The validators' decision: accept a candidate, leave it to people, or reject it."""
 
     ACCEPT = "accept"
     REVIEW = "review"
@@ -24,12 +24,12 @@ class CandidateDecision(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class Candidate:
-    """A multiple-choice question about a picture, or what is said to be true of an element of it.
+    """A multiple-choice question about a picture, or a statement about an element of it.
 
     `image` is the picture's path in the folder of pictures, `answer` the text of the right choice,
-    and `category` its taxonomy node, "Top - Sub". `flags` say what earlier steps noticed. Without
-    `choices`, `question` names the element and `answer` is any text. `given` is the id that a file
-    gave it, for people: `id` follows from its texts.
+    and `category` its taxonomy node, "Top - Sub". `flags` are remarks of earlier steps. Without
+    `choices`, `question` names the element and `answer` is any text. `given` is the id in the
+    file that supplied it, for people; `id` follows from its texts.
     """
 
     id: str
@@ -60,14 +60,14 @@ class AssessedCandidate:
 
 
 def candidate_id(image: str, question: str, choices: Sequence[str], answer: str) -> str:
-    """The id of a candidate: 16 hexadecimal digits. A verdict is about all that a reviewer reads:
-    with another answer, the question is another candidate.
+    """The id of a candidate: 16 hexadecimal digits. A verdict covers everything that a reviewer
+    reads, so a question with another answer is another candidate.
     """
     return digest(["candidate", image, question, list(choices), answer])[:16]
 
 
 def spelling_key(text: str) -> str:
-    """A text as it is compared: without case, outer punctuation and repeated spaces."""
+    """The form of a text for comparisons: without case, outer punctuation and repeated spaces."""
     return " ".join(text.casefold().split()).strip(" .,;:!?\"'")
 
 
@@ -87,7 +87,7 @@ def read_candidates(
     `flags` may be left out.
 
     Raises InvalidInput naming file, line and field, also for a candidate that appears twice, and
-    for one whose picture is none of `images`, if given.
+    for one whose picture is not among `images`, unless they are None.
     """
     for row, candidate in _unique(rows):
         if not candidate.choices:
@@ -140,8 +140,8 @@ def candidate_of(row: Row) -> Candidate:
     )
 
 
-def _few_choices(found: int) -> str:
-    return f"expected 2 to {MOST_CHOICES} choices, found {found}"
+def _few_choices(count: int) -> str:
+    return f"expected 2 to {MOST_CHOICES} choices, found {count}"
 
 
 def _short(row: Row, name: str) -> str:

@@ -1,4 +1,4 @@
-"""Reading what a model writes when it is asked for questions about a picture."""
+"""Reading the questions that a model writes about a picture."""
 
 from __future__ import annotations
 
@@ -34,26 +34,26 @@ REPLY_SCHEMA: Mapping[str, Any] = {
 
 @dataclass(frozen=True, slots=True)
 class WrittenCandidates:
-    """The candidates of one reply, and how many entries of it are none or too many."""
+    """The candidates of one reply, and the number of its other entries: unusable or too many."""
 
     candidates: tuple[Candidate, ...]
     unusable: int = 0
 
 
 CandidateReader = Callable[[str, str, str, int], WrittenCandidates | None]
-"""Reads a reply about a medium and a category, at most so many candidates of it."""
+"""Reads a reply about a medium and a category, up to a number of candidates."""
 
 
 def read_questions(reply: str, image: str, category: str, most: int) -> WrittenCandidates | None:
     """Read at most `most` questions of a reply; None if it is unreadable.
 
-    No question is an answer too: the picture may show nothing of a category.
+    An empty list is a valid answer: the picture may show nothing of a category.
     """
     entries = reply_entries(reply, "questions", "question")
     if entries is None:
         return None
-    found = [_candidate(entry, image, category) for entry in entries]
-    candidates = tuple(candidate for candidate in found if candidate is not None)[:most]
+    questions = [_candidate(entry, image, category) for entry in entries]
+    candidates = tuple(candidate for candidate in questions if candidate is not None)[:most]
     return WrittenCandidates(candidates, len(entries) - len(candidates))
 
 

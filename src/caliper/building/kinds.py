@@ -1,4 +1,4 @@
-"""What is particular to builds of one benchmark: words for people, rules of edits, final files."""
+"""The particulars of a benchmark's builds: words for people, rules of edits, final files."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from caliper.building.candidates import Candidate
 
 @dataclass(frozen=True, slots=True)
 class CandidateEdit:
-    """The texts that a person put in place of a candidate's."""
+    """A person's texts in place of a candidate's."""
 
     question: str
     choices: tuple[str, ...]
@@ -30,14 +30,14 @@ def _image(candidate: Candidate) -> str:
 class BuildKind:
     """A benchmark as its builds need it.
 
-    `noun` is what people call a candidate, `reasons` are the usual ones of a rejection. `edited`
-    applies an edit under the format rules: it keeps the id, and raises InvalidInput. `files` gives
-    the texts of the final files by path, from the accepted candidates and the content of
-    build.json. `summary` says what they amount to. `heading` stands above a candidate, `picture`
-    names what is shown of it, and `editable` the fields that people may edit. `inputs` is a file of
+    `noun` is the word for a candidate, `reasons` are the usual ones of a rejection. `edited`
+    applies an edit under the format rules: it keeps the id, and raises InvalidInput. `files`
+    returns the final files' texts by path, from the accepted candidates and the content of
+    build.json. `summary` sums them up in a sentence. `heading` stands above a candidate, `picture`
+    names the picture to show, and `editable` the fields that people may edit. `inputs` is a file of
     the build directory whose rows `files` finds as `inputs` in the content of build.json. `bound`
-    is the setting that bounds a category, if any, which is balanced over the values of `share`. For
-    the data card: what the first step `counted`, and `statistics`, a table with a head.
+    is the setting that limits a category, if any, which is balanced over the values of `share`. For
+    the data card: the unit that the first step `counted`, and `statistics`, a table with a head.
     """
 
     benchmark: str

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from caliper.building.capability.kind import CAPABILITY
 from caliper.building.captionqa.kind import CAPTIONQA
-from caliper.building.comprecap.graphs import SCENE_GRAPHS
+from caliper.building.comprecap.kind import COMPRECAP
 from caliper.building.kinds import BuildKind
 from caliper.core.errors import UnknownName
 
-KINDS = {kind.benchmark: kind for kind in (CAPTIONQA, CAPABILITY, SCENE_GRAPHS)}
+KINDS = {kind.benchmark: kind for kind in (CAPTIONQA, CAPABILITY, COMPRECAP)}
 
 
 def kind_of(benchmark: str) -> BuildKind:

@@ -1,4 +1,4 @@
-"""A reviewer's round: its questions in their order, and where the reviewer stands in it."""
+"""A reviewer's round: its questions in order, and the reviewer's progress."""
 
 from __future__ import annotations
 
@@ -27,12 +27,12 @@ def first_round(
 def second_round(
     assessed: Iterable[AssessedCandidate], reviews: Mapping[str, Iterable[Review]]
 ) -> tuple[AssessedCandidate, ...]:
-    """The questions that round 1 left disputed, whatever round 2 has said of them since."""
-    asked = tuple(assessed)
-    decisions = merge(asked, reviews, rounds=1)
+    """The questions that round 1 left disputed, whatever their verdicts in round 2."""
+    questions = tuple(assessed)
+    decisions = merge(questions, reviews, rounds=1)
     return tuple(
         each
-        for each, decision in zip(asked, decisions, strict=True)
+        for each, decision in zip(questions, decisions, strict=True)
         if decision.state is ReviewState.DISPUTED
     )
 
@@ -41,7 +41,7 @@ def second_round(
 class ReviewRound:
     """The questions of round `number`, and all lines of the reviewer so far.
 
-    `others` are the verdicts that count of other reviewers, by name and id, in round 2.
+    `others` are the valid verdicts of other reviewers, by name and id, in round 2.
     """
 
     number: int
@@ -50,20 +50,20 @@ class ReviewRound:
     others: Mapping[str, Mapping[str, Review]] = field(default_factory=dict)
 
     def with_lines(self, lines: Sequence[Review]) -> ReviewRound:
-        """The round as it stands with these lines."""
+        """The round with these lines."""
         return replace(self, lines=lines)
 
     @property
     def own(self) -> dict[str, Review]:
-        """The verdict that counts of each question, also from the round before."""
+        """The valid verdict on each question, also from the round before."""
         return last_reviews(self.lines)
 
     @property
     def done(self) -> frozenset[str]:
         """The questions with a verdict of this round, or of a later one."""
-        asked = {each.candidate.id for each in self.questions}
+        names = {each.candidate.id for each in self.questions}
         return frozenset(
-            name for name, each in self.own.items() if each.round >= self.number and name in asked
+            name for name, each in self.own.items() if each.round >= self.number and name in names
         )
 
     @property
@@ -99,12 +99,12 @@ class ReviewRound:
         return next((name for name in names[start:] + names[:start] if name not in done), "")
 
     def line_round(self, name: str) -> int:
-        """The round of a new line: whoever has seen other people's verdicts has seen them."""
+        """The round of a new line: 2 once the reviewer has seen other people's verdicts."""
         own = self.own.get(name)
         return max(self.number, own.round if own else 1)
 
     def other_verdicts(self, name: str) -> list[tuple[str, Review]]:
-        """What the other reviewers say, for one who has given a verdict; else nothing."""
+        """The verdicts of other reviewers, for one who has given a verdict; else nothing."""
         if name not in self.own:
             return []
         return [(who, last[name]) for who, last in self.others.items() if name in last]

@@ -1,12 +1,12 @@
-"""People's verdicts about candidate questions, and what several reviewers amount to together.
+"""People's verdicts on candidate questions, and the decisions of several reviewers together.
 
 A reviewer's verdicts are lines of `reviews/NAME.jsonl`:
 
     {"id": "4f1c...", "verdict": "edit", "question": "...", "choices": ["...", "..."],
      "answer": "...", "reason": "", "time": "2026-11-26T06:10:16Z", "round": 1}
 
-Of an id, the last line counts. The verdict `undo` withdraws the line of that id before it. In
-round 2 other people's verdicts are in sight, so their agreement is measured over round 1 alone.
+The last line of an id counts. The verdict `undo` withdraws the line of that id before it. In
+round 2 reviewers see each other's verdicts, so agreement is measured in round 1 only.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ from caliper.core.rows import Row
 
 
 class ReviewVerdict(StrEnum):
-    """What a reviewer says about a candidate."""
+    """A reviewer's verdict on a candidate."""
 
     ACCEPT = "accept"
     EDIT = "edit"
@@ -33,7 +33,7 @@ class ReviewVerdict(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class Review:
-    """A line of a reviewer. The texts are those that it is about; of an edit, the new ones."""
+    """A line of a reviewer, with the texts that it judges, or the new ones of an edit."""
 
     id: str
     verdict: ReviewVerdict
@@ -46,7 +46,7 @@ class Review:
 
 
 class ReviewState(StrEnum):
-    """Where a candidate stands after the reviews: reviewers may disagree, or have yet to come."""
+    """The state of a candidate after the reviews; reviewers may disagree, or be missing."""
 
     ACCEPT = "accept"
     REJECT = "reject"
@@ -93,7 +93,7 @@ def _review(row: Row) -> Review:
         round=int(number),
     )
     if review.verdict is ReviewVerdict.EDIT and choices and review.answer not in choices:
-        raise row.error("answer", "the answer is none of the choices")
+        raise row.error("answer", "the answer is not one of the choices")
     return review
 
 
@@ -130,10 +130,10 @@ def merge(
 ) -> list[ReviewDecision]:
     """The decision about each candidate, from the lines of each reviewer.
 
-    What more than half of its reviewers say decides; edits with the same texts are one opinion, and
-    an edit that changes nothing accepts. Otherwise it is disputed. Without a review the decision is
-    the validators', and pending where they left it to people. Reviews of other ids do not count.
-    A question that an edit makes the same as an accepted one is rejected.
+    More than half of its reviewers decide; edits with the same texts are one opinion, and an edit
+    that changes nothing accepts. Otherwise it is disputed. Without a review the decision is the
+    validators', or pending if they left it to people. Reviews of other ids do not count. A question
+    that an edit makes equal to an accepted one is rejected.
     """
     by_reviewer = {name: last_reviews(reviews[name], rounds) for name in sorted(reviews)}
     decisions = [
@@ -151,21 +151,21 @@ def merge(
 
 
 def accepted_candidates(decisions: Iterable[ReviewDecision]) -> list[Candidate]:
-    """The candidates that are accepted, with the texts of edits."""
+    """The accepted candidates, with the texts of edits."""
     return [each.candidate for each in decisions if each.state is ReviewState.ACCEPT]
 
 
 def _without_copies(decisions: Iterable[ReviewDecision]) -> list[ReviewDecision]:
-    kept: set[tuple[str, ...]] = set()
+    accepted: set[tuple[str, ...]] = set()
     distinct = []
     for each in decisions:
-        asked = each.candidate
-        texts = (asked.image, asked.category, *_texts(asked))
-        # Without options it is an element of the picture, and two may look alike.
-        counts = each.state is ReviewState.ACCEPT and bool(asked.choices)
-        copies = counts and texts in kept
+        candidate = each.candidate
+        texts = (candidate.image, candidate.category, *_texts(candidate))
+        # A candidate without options is an element of the picture, and two may have equal texts.
+        counts = each.state is ReviewState.ACCEPT and bool(candidate.choices)
+        copies = counts and texts in accepted
         if counts:
-            kept.add(texts)
+            accepted.add(texts)
         distinct.append(replace(each, state=ReviewState.REJECT, edit=False) if copies else each)
     return distinct
 
@@ -200,7 +200,7 @@ def review_verdict(candidate: Candidate, review: Review) -> ReviewVerdict:
 
 
 def _opinion(candidate: Candidate, review: Review) -> tuple[str, ...]:
-    """The verdict, and the texts of an edit. The order of options is none of a question's."""
+    """The verdict, and the texts of an edit, whatever the order of their options."""
     if review.verdict is not ReviewVerdict.EDIT:
         return (review.verdict.value,)
     texts = _texts(review)
@@ -209,18 +209,18 @@ def _opinion(candidate: Candidate, review: Review) -> tuple[str, ...]:
     return (ReviewVerdict.EDIT.value, *texts)
 
 
-def _texts(asked: Candidate | Review) -> tuple[str, ...]:
-    return (_same(asked.question), _same(asked.answer), *sorted(map(_same, asked.choices)))
+def _texts(texts: Candidate | Review) -> tuple[str, ...]:
+    return (_same(texts.question), _same(texts.answer), *sorted(map(_same, texts.choices)))
 
 
 def _same(text: str) -> str:
-    """The text that all writings of it share: of a letter with an accent, and of spaces."""
+    """The text with one encoding of accents, and single spaces."""
     return " ".join(unicodedata.normalize("NFC", text).split())
 
 
 @dataclass(frozen=True, slots=True)
 class ReviewAgreement:
-    """How far reviewers agree over all candidates, and per category."""
+    """The agreement of reviewers over all candidates, and per category."""
 
     whole: Agreement
     categories: Mapping[str, Agreement]
@@ -229,7 +229,7 @@ class ReviewAgreement:
 def review_agreement(
     assessed: Iterable[AssessedCandidate], reviews: Mapping[str, Iterable[Review]]
 ) -> ReviewAgreement:
-    """How far the verdicts of round 1 agree.
+    """The agreement of the verdicts of round 1.
 
     Accept, edit and reject are the labels: two edits agree, whatever their texts. Raises ValueError
     for fewer than two reviewers.

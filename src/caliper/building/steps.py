@@ -1,4 +1,4 @@
-"""What a step of a build did with each candidate, and its file."""
+"""The effect of a build's step on each candidate, and its file."""
 
 from __future__ import annotations
 
@@ -23,8 +23,8 @@ _DIGITS = 16
 
 @dataclass(frozen=True, slots=True)
 class Fate:
-    """A candidate after a step. `dropped` is the reason for which it was dropped, empty if it
-    stays; `detail` says more for people. `decision` and `reasons` are the validators'.
+    """A candidate after a step. `dropped` is the reason for dropping it, empty if it
+    stays; `detail` adds to it for people. `decision` and `reasons` are the validators'.
     """
 
     candidate: Candidate
@@ -38,8 +38,8 @@ class Fate:
 class StepResult:
     """A step of a build: the fate of every candidate that came in.
 
-    `models` are the labels of the models that it asked, `prompts` the digests of its prompts by
-    name, and `remarks` what else people should know. `skipped` says why it did nothing.
+    `models` are the labels of the models that it used, `prompts` the digests of its prompts by
+    name, and `remarks` are for people. `skipped` says why it did nothing.
     """
 
     name: str
@@ -56,7 +56,7 @@ class StepResult:
 
     @property
     def dropped(self) -> dict[str, int]:
-        """How many candidates were dropped, by reason, most frequent first."""
+        """The number of dropped candidates by reason, most frequent first."""
         return dict(Counter(fate.dropped for fate in self.fates if fate.dropped).most_common())
 
     @property
@@ -115,7 +115,7 @@ def read_fates(rows: Iterable[Row]) -> tuple[Fate, ...]:
 
 
 def restore_step(summary: Mapping[str, Any], fates: Iterable[Fate]) -> StepResult:
-    """The step with that summary, as `StepResult.summary` gives it, and those fates."""
+    """The step with that summary, as `StepResult.summary` returns it, and those fates."""
     return StepResult(
         name=str(summary["step"]),
         fates=tuple(fates),
@@ -129,12 +129,12 @@ def restore_step(summary: Mapping[str, Any], fates: Iterable[Fate]) -> StepResul
 def assess(fates: Sequence[Fate], pictures: Mapping[str, str]) -> list[AssessedCandidate]:
     """The candidates of these fates, with the validators' decisions.
 
-    `pictures` are the digests of the pictures by path. Ids have theirs: a verdict about a picture
-    is none about another of the same name.
+    `pictures` are the digests of the pictures by path. They are part of ids, so that a verdict
+    about a picture does not count for another one of the same name.
     """
 
-    def candidate(found: Candidate) -> Candidate:
-        return replace(found, id=f"{found.id}-{pictures[found.image][:_DIGITS]}")
+    def candidate(plain: Candidate) -> Candidate:
+        return replace(plain, id=f"{plain.id}-{pictures[plain.image][:_DIGITS]}")
 
     return [
         AssessedCandidate(candidate(fate.candidate), CandidateDecision(fate.decision), fate.reasons)
@@ -143,6 +143,6 @@ def assess(fates: Sequence[Fate], pictures: Mapping[str, str]) -> list[AssessedC
 
 
 def coverage(categories: Iterable[str], candidates: Iterable[Candidate]) -> dict[str, int]:
-    """The number of candidates per category, also of those without any."""
+    """The number of candidates per category, also if it is 0."""
     counts = Counter(candidate.category for candidate in candidates)
     return {category: counts[category] for category in categories}

@@ -244,7 +244,8 @@ def judge_colour(caption: CaptionText, element: str, object_name: str) -> Judgem
     """Score a colour by its family.
 
     Colours of the object itself are right or wrong; some of the annotated ones suffice if there
-    are no others. Colours that may be the object's can only confirm. No colour is silence.
+    are no others. Colours that may be the object's can only confirm. Without a colour, the caption
+    is silent.
     """
     mentions = loose_mentions(caption, phrase(object_name))
     if not mentions:

@@ -75,7 +75,7 @@ class TaskMean:
     def __init__(self, columns: Iterable[Figure]) -> None:
         """The mean of these figures."""
         self._columns = tuple(columns)
-        self._kept: list[tuple[list[Sums | None], float | None] | None] = [None] * len(
+        self._latest: list[tuple[list[Sums | None], float | None] | None] = [None] * len(
             self._columns
         )
 
@@ -84,8 +84,8 @@ class TaskMean:
         return mean(self._value(place, sums) for place in range(len(self._columns)))
 
     def _value(self, place: int, sums: Mapping[str, Sums]) -> float | None:
-        column, kept = self._columns[place], self._kept[place]
+        column, latest = self._columns[place], self._latest[place]
         own = [sums.get(cell) for cell in column.cells]
-        if kept is None or kept[0] != own:
-            self._kept[place] = kept = own, column.statistic(sums)
-        return kept[1]
+        if latest is None or latest[0] != own:
+            self._latest[place] = latest = own, column.statistic(sums)
+        return latest[1]

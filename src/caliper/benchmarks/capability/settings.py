@@ -9,7 +9,7 @@ SETTINGS = (
         name="reply_reading",
         default="lenient",
         help="how replies are read: lenient also recovers trailing commas, prose around the object"
-        " and bare labels; strict reads what the released script reads",
+        " and bare labels; strict accepts only what the released script does",
         choices=("lenient", "strict"),
     ),
     Setting(

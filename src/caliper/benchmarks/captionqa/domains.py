@@ -24,14 +24,14 @@ _SPELLINGS = {
 }
 
 
-_OF_ONES_OWN = re.compile("[a-z][a-z0-9_-]{0,39}")
+_OWN_NAME = re.compile("[a-z][a-z0-9_-]{0,39}")
 
 
 def domain_of(row: Row) -> str:
     """Return the domain stated in a row, or else the one implied by the prefix of its id.
 
     Case, spaces, hyphens and underscores are ignored ("E-commerce", "Embodied AI"). A row whose
-    field `extension` is true may state a domain of one's own. Raises InvalidInput with the known
+    field `extension` is true may state a user's own domain. Raises InvalidInput with the known
     domains.
     """
     value = row.fields.get("domain")
@@ -58,8 +58,8 @@ def _from_prefix(row: Row) -> str:
 
 
 def is_domain_name(value: object) -> bool:
-    """Whether a domain of one's own may have that name."""
-    return isinstance(value, str) and _OF_ONES_OWN.fullmatch(value) is not None
+    """Whether a user's own domain may have that name."""
+    return isinstance(value, str) and _OWN_NAME.fullmatch(value) is not None
 
 
 def title(domain: str) -> str:
@@ -69,5 +69,5 @@ def title(domain: str) -> str:
 
 def in_order(domains: Iterable[str]) -> list[str]:
     """Return the domains in the paper's order, then others by name; each once."""
-    found = set(domains)
-    return [*(each for each in DOMAINS if each in found), *sorted(found.difference(DOMAINS))]
+    names = set(domains)
+    return [*(each for each in DOMAINS if each in names), *sorted(names.difference(DOMAINS))]

@@ -58,8 +58,8 @@ READER_ON_IMAGE = "captionqa/reader_on_image"
 def caption_template(domain: str, prompt: str) -> tuple[str, Mapping[str, str]]:
     """Return the template and fields of a caption prompt.
 
-    Only the taxonomy prompt depends on the domain; one's own has no printed nodes. Raises
-    UnknownName for what is no domain.
+    Only the taxonomy prompt depends on the domain; a user's own domain has no printed nodes. Raises
+    UnknownName if `domain` cannot be one.
     """
     if prompt != "taxonomy":
         return f"captionqa/caption_{prompt}", {}

@@ -8,22 +8,21 @@ SETTINGS = (
     Setting(
         "yes_no",
         "released",
-        "which questions get no cannot option: the released substring rule, or whole words in"
-        " choices",
+        "the questions without a cannot option: by the released substring rule, or by whole words"
+        " in choices",
         ("released", "exact"),
     ),
     Setting(
         "shuffle",
         "question",
-        "how options are ordered: drawn for each question by itself, or by one generator for"
-        " the run",
+        "the order of options: drawn separately for each question, or by one generator for the run",
         ("question", "released"),
     ),
     Setting(
         "reading",
         "lenient",
-        "how replies are read: lenient reads as a person would, and what is unreadable is unscored;"
-        " released reads as the authors' script does, unreadable is wrong",
+        "how replies are read: lenient reads as a person would, and leaves unreadable ones"
+        " unscored; released reads as the authors' script does, and unreadable is wrong",
         ("lenient", "released"),
     ),
     Setting(

@@ -10,8 +10,8 @@ The paper has wrong descriptions from GPT-4 that people correct until they confl
 picture. Drawn ones may happen to fit, and an object that nobody annotated may be there. So such
 questions serve trends; for published figures use the published questions.
 
-Everything depends on the seed and the image alone, so a picture's questions stay as they are when
-others are added, apart from what is drawn from those.
+Questions depend only on the seed and the image, so those of a picture stay the same when others are
+added, except descriptions drawn from these.
 """
 
 from __future__ import annotations
@@ -94,11 +94,11 @@ def _number(seed: int, image: str) -> int:
 def _others(scenes: Sequence[AnnotatedScene], own: AnnotatedScene, category: str) -> list[str]:
     """The descriptions of this category in other pictures, without those of this picture."""
     mine = {_plain(text) for text in own.described(category)}
-    found: dict[str, str] = {}
+    texts: dict[str, str] = {}
     for scene in scenes:
         if scene.image != own.image:
-            found.update({_plain(text): text for text in scene.described(category)})
-    return [found[key] for key in sorted(found.keys() - mine)]
+            texts.update({_plain(text): text for text in scene.described(category)})
+    return [texts[key] for key in sorted(texts.keys() - mine)]
 
 
 def _plain(text: str) -> str:

@@ -65,8 +65,8 @@ class Scene:
         """The same caption, without matches of less similarity than `micro` millionths (ours: the
         paper has no threshold).
         """
-        kept = {name: found for name, found in self.matches.items() if found.micro >= micro}
-        return Scene(self.pieces, kept, {name: self.mentions[name] for name in kept})
+        matches = {name: each for name, each in self.matches.items() if each.micro >= micro}
+        return Scene(self.pieces, matches, {name: self.mentions[name] for name in matches})
 
     def about(self, categories: Sequence[str]) -> str:
         """Join the pieces that mention any of the categories; empty if none does."""

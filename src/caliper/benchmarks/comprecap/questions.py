@@ -91,7 +91,7 @@ def decode(document: Mapping[str, Any]) -> Payload:
         raise NewerSchema(f"this question has schema {schema}; this release reads {SCHEMA}")
     name = str(fields.pop("type", None))
     if schema != SCHEMA or name not in _TYPES:
-        raise InvalidInput("this is no question of CompreCap")
+        raise InvalidInput("not a question of CompreCap")
     try:
         if "atoms" in fields:
             fields["atoms"] = [

@@ -8,7 +8,7 @@ SETTINGS = (
     Setting(
         "attribute_over",
         "instances",
-        "S_attribute is a mean over all annotated instances (released), or over the mentioned "
+        "S-attribute is a mean over all annotated instances (released), or over the mentioned "
         "ones only (paper 3.3)",
         choices=("instances", "mentioned"),
     ),
@@ -22,8 +22,8 @@ SETTINGS = (
     Setting(
         "relations",
         "aligned",
-        "relations are compared with their own sentences (paper 3.3), or paired with sentences "
-        "as the released script pairs them, which objects without relations shift",
+        "relations are compared with their own sentences (paper 3.3), or paired by position as in "
+        "the released script, where objects without relations shift them",
         choices=("aligned", "released"),
     ),
     Setting(
@@ -42,8 +42,8 @@ SETTINGS = (
     Setting(
         "weights",
         "text",
-        "the weights of S_object, S_attribute and S_relation in S_unified: .25 .35 .40 as the text "
-        "and the code print them, or .25 .30 .45, which Table 2 was made with",
+        "the weights of S-object, S-attribute and S-relation in S-unified: 0.25, 0.35, 0.40 (text, "
+        "code), or 0.25, 0.30, 0.45 (Table 2)",
         choices=("text", "table2"),
     ),
     Setting(
@@ -56,12 +56,12 @@ SETTINGS = (
     Setting(
         "reading",
         "bounded",
-        "the first integer of a reply is the score: bounded leaves what is not 0 to 5 unscored; "
-        "released takes any number as it is, and -1 where there is none",
+        "the first integer of a reply is the score: bounded leaves others than 0 to 5 unscored; "
+        "released takes any number, and -1 where there is none",
         choices=("bounded", "released"),
     ),
     Setting("temperature", "0.6", "the judge's temperature (released)", range=(0.0, 2.0)),
-    Setting("top_p", "0.9", "the judge's nucleus of probability (released)", range=(0.0, 1.0)),
+    Setting("top_p", "0.9", "the judge's top-p (released)", range=(0.0, 1.0)),
     CAPTION_FENCE,
     BLANK_CAPTION,
 )

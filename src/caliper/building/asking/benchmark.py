@@ -1,5 +1,5 @@
-"""The declaration of the model steps, so that they run as evaluations do: on the same jobs, streams
-and stores, with their budgets and resumption. A step reads the verdicts of its run.
+"""The declaration of the model steps, which run like evaluations: on the same jobs, streams and
+stores, with the same budgets and resumption. A step reads the verdicts of its run.
 """
 
 from __future__ import annotations
@@ -31,8 +31,8 @@ def reduce(outcomes: Iterable[tuple[Item, Outcomes]], settings: Settings) -> Tal
     """Count the readable replies, and those with score 1."""
     del settings
     tally = Tally()
-    for item, found in outcomes:
-        for outcome in found.values():
+    for item, results in outcomes:
+        for outcome in results.values():
             scored = isinstance(outcome, Scored)
             right = isinstance(outcome, Scored) and outcome.score == 1
             tally.add(

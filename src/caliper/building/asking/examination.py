@@ -103,7 +103,7 @@ def ask(item: Item, question: Question[StepQuestion], repeat: int, settings: Set
 
 
 def decoding(step: str, settings: Settings, ordinal: int = 0) -> Decoding:
-    """How a model is sampled. Every vote of the blind model has a seed of its own."""
+    """The decoding of a step's replies. Every vote of the blind model has its own seed."""
     if step in _SCHEMAS:
         return Decoding(max_tokens=int(chosen(settings, "write_tokens")))
     tokens = int(chosen(settings, "answer_tokens"))
@@ -114,8 +114,8 @@ def decoding(step: str, settings: Settings, ordinal: int = 0) -> Decoding:
 
 
 def read_outcome(request: Ask, reply: str) -> Reading:
-    """Score 1 if there are candidates, or the right option is chosen. The explanation of an answer
-    is the text of the option.
+    """Score 1 if there are candidates, or the right option is chosen. The text of the chosen option
+    is the explanation.
     """
     payload: StepQuestion = request.question.payload
     if payload.step in CANDIDATE_READERS:
@@ -124,8 +124,8 @@ def read_outcome(request: Ask, reply: str) -> Reading:
         )
         if written is None:
             return Reading(UNREADABLE, "no candidates could be read from the reply")
-        found = len(written.candidates)
-        return Reading(Scored(Fraction(bool(found))), f"{found} written", bool(written.unusable))
+        count = len(written.candidates)
+        return Reading(Scored(Fraction(bool(count))), f"{count} written", bool(written.unusable))
     choice = read_lenient(reply, payload.options, payload.question)
     if choice.place is None:
         return Reading(UNREADABLE, "no option could be read from the reply")
@@ -134,6 +134,6 @@ def read_outcome(request: Ask, reply: str) -> Reading:
 
 
 def generation(source: Source, settings: Settings, repeats: int | None) -> Generation:
-    """The templates of all steps: a run asks by one of them."""
+    """The templates of all steps; a run uses one of them."""
     del source
     return Generation(tuple(PROMPTS.values()), decoding(ModelStep.WRITE, settings), repeats or 1)

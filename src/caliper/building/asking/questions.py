@@ -37,10 +37,10 @@ QUOTING_STEPS = frozenset({ModelStep.MERGE, ModelStep.MISLEAD})
 
 @dataclass(frozen=True, slots=True)
 class StepQuestion:
-    """What a model is asked in a step.
+    """The request of a step to a model.
 
-    To write, it gets a `category`, for some steps with words of its own in `question`, and writes
-    at most `most` candidates. Else it answers `question`, whose `choices` are shown as
+    A writing model gets a `category`, in some steps with instructions in `question`, and writes
+    at most `most` candidates. Others answer `question`, whose `choices` are shown as
     choices[permutation[i]]; `answer` is the text of the right one.
     """
 
@@ -86,7 +86,7 @@ def decode(document: Mapping[str, Any]) -> StepQuestion:
             permutation=tuple(map(int, document["permutation"])),
         )
     except (KeyError, TypeError, ValueError) as error:
-        raise InvalidInput(f"no question of a build: {error!r}") from error
+        raise InvalidInput(f"not a question of a build: {error!r}") from error
 
 
 def writing_row(
@@ -96,13 +96,13 @@ def writing_row(
     step: ModelStep = ModelStep.WRITE,
     texts: Sequence[str] = (),
 ) -> dict[str, Any]:
-    """The row that asks for candidates about a medium, category by category. `texts` are the words
-    of each category for the prompt, where a step's has them.
+    """The row that asks for candidates about a medium, category by category. `texts` are the
+    instructions for each category, in steps whose prompt has them.
     """
     row = {"step": step, "image": image, "categories": categories, "most": most}
     return {**row, "texts": texts} if texts else row
 
 
 def answering_row(step: ModelStep, candidate: Candidate, votes: int = 1) -> dict[str, Any]:
-    """The row that has a candidate answered, `votes` times, each in another order."""
+    """The row that asks for `votes` answers to a candidate, each in another order."""
     return {"step": step, "votes": votes, **asdict(candidate)}

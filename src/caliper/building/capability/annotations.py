@@ -1,8 +1,8 @@
-"""Annotations as candidates: given ones, their format rules, and people's edits of them.
+"""Annotations as candidates: reading supplied ones, format rules, and people's edits.
 
 The category of a candidate is its dimension. `question` names the object whose number or color
-`answer` is; of other dimensions it is the dimension's title. `choices` are the categories that a
-dimension has.
+`answer` is; in other dimensions it is the dimension's title. `choices` are the categories of the
+dimension, if any.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ _GIVEN = "given"
 
 
 def annotation(task: Task, path: str, value: str, name: str = "") -> Candidate:
-    """What is said of a medium; `name` is the object, if the dimension has one."""
+    """The annotation of a medium; `name` is the object, if the dimension has one."""
     about = (name if task.form in OBJECT_FORMS else "") or task.title
     return Candidate(
         id=digest(["annotation", task.name, path, about, value])[:16],
@@ -43,7 +43,7 @@ def annotation(task: Task, path: str, value: str, name: str = "") -> Candidate:
 
 
 def credit_annotator(candidate: Candidate, annotator: str) -> Candidate:
-    """The annotation as that of an annotator."""
+    """The annotation, with its annotator."""
     own = digest([candidate.id, annotator])[:16]
     return replace(candidate, id=own, flags=(annotator,))
 
@@ -55,7 +55,7 @@ def heading(candidate: Candidate) -> str:
 
 
 def text_key(text: str) -> str:
-    """A text as it is compared: without case, accents, punctuation and articles."""
+    """The form of a text for comparisons: without case, accents, punctuation and articles."""
     return " ".join(words(text)) or text.strip()
 
 
@@ -64,8 +64,8 @@ def read_annotations(
 ) -> Iterator[Candidate]:
     """Annotations from rows {file_path, task, annotation} in the official forms (docs/data.md).
 
-    `annotator` names who gave them. Those of other dimensions than `tasks` are left out. Raises
-    InvalidInput naming file, line and field, also for a medium that is none of `media`.
+    `annotator` names their author. Those of other dimensions than `tasks` are left out. Raises
+    InvalidInput naming file, line and field, also for a medium that is not among `media`.
     """
     for row in rows:
         name, path = row.text("task"), row.text("file_path")
@@ -122,8 +122,8 @@ def check_annotations(candidates: Iterable[Candidate]) -> tuple[Fate, ...]:
 def has_one_value(candidate: Candidate) -> bool:
     """Whether an element of the dimension has one value: an object's number, or the scene.
 
-    Views of the whole, of the camera and of knowledge have one annotation per medium (paper 3.1);
-    of the others, a medium has many elements.
+    Global, camera and knowledge dimensions have one annotation per medium (paper 3.1); in the
+    others, a medium has many elements.
     """
     return candidate.category not in (
         "object_category", "spatial_relation", "OCR", "action", "event",
@@ -141,20 +141,20 @@ def _repair(candidate: Candidate) -> Candidate:
 
 def _fault(candidate: Candidate) -> tuple[str, str]:
     task, value = TASKS[candidate.category], candidate.answer
-    # A sign may say "none".
+    # The text on a sign may be "none".
     vague = spelling_key(value) in _VAGUE and task.name != "OCR"
     if vague or spelling_key(value) in _EMPTY or not text_key(candidate.question):
         return "annotation without content", value
     if candidate.choices and value not in candidate.choices:
-        return "value is none of the categories", value
+        return "value is not one of the categories", value
     if task.form in _NUMBERS and not (value.isdecimal() and 0 < int(value) < 10**6):
-        return "number is none", value
+        return "value is not a number", value
     return "", ""
 
 
 def editable_fields(candidate: Candidate) -> tuple[str, ...]:
-    """What people may change. Objects and actions are judged right or wrong only, so that their
-    draw stays random (paper 3.1, human annotation).
+    """The fields that people may change. Objects and actions are only accepted or rejected, so
+    that their draw stays random (paper 3.1, human annotation).
     """
     return () if candidate.category in _FIXED else ("answer",)
 

@@ -16,7 +16,7 @@ from caliper.core.rows import Row
 
 @dataclass(frozen=True, slots=True)
 class ListedMedium:
-    """A medium of a list: the dimensions that it is for (empty: all of its kind), and its tags."""
+    """A medium of a list: its dimensions (empty: all of its kind) and tags."""
 
     path: str
     tasks: frozenset[str] = frozenset()
@@ -25,7 +25,7 @@ class ListedMedium:
 
 def read_media(rows: Iterable[Row], known: Collection[str]) -> list[ListedMedium]:
     """Media from rows {file_path, tasks?, tags?}. Raises InvalidInput naming file, line and field,
-    also for a medium that is none of `known`.
+    also for a medium that is not among `known`.
     """
     media: dict[str, ListedMedium] = {}
     for row in rows:
@@ -56,19 +56,19 @@ def media_of_dimensions(
     wanted: Collection[tuple[str, str]] | None = None,
 ) -> tuple[Fate, ...]:
     """Every dimension with the media of its kind: static ones have pictures, dynamic ones clips
-    (paper 3.1). `wanted` are those that have annotations already, None for any.
+    (paper 3.1). `wanted` are the pairs that have annotations already, None for any.
 
-    A candidate of this step names no element; its answer is the medium's tags.
+    A candidate of this step names no element; its answer has the medium's tags.
     """
-    found = []
+    candidates = []
     for each in media:
         kind = Medium.VIDEO if each.path in clips else Medium.IMAGE
         for name in tasks:
             task = TASKS[name]
-            asked = not each.tasks or name in each.tasks
-            if task.media is kind and asked and (wanted is None or (each.path, name) in wanted):
-                found.append(annotation(task, each.path, ", ".join(each.tags) or kind.value))
-    return keep_all(found)
+            suits = not each.tasks or name in each.tasks
+            if task.media is kind and suits and (wanted is None or (each.path, name) in wanted):
+                candidates.append(annotation(task, each.path, ", ".join(each.tags) or kind.value))
+    return keep_all(candidates)
 
 
 def draw_media(fates: tuple[Fate, ...], most: int | None, seed: int) -> tuple[Fate, ...]:

@@ -1,8 +1,8 @@
 """Annotations of several annotators merged, and one element drawn per medium and dimension.
 
-The paper has a language model merge the lists of three models (3.1). Here, texts that are equal
-without case, accents, punctuation and articles are the same element, and so are those that a model
-says are synonyms, if one is asked.
+In the paper, a language model merges the lists of three models (3.1). Here, texts that are equal
+without case, accents, punctuation and articles are the same element, and so are synonyms that a
+model finds, if there is one.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ MOST_OBJECTS = 11
 MOST_NAMES = 500
 """Names of a list that a model merges; longer lists are merged by rules only."""
 Element = tuple[str, ...]
-"""What candidates of the same element share; at the end, its name."""
+"""The key of an element: candidates with the same key are merged. It ends with the name."""
 
 
 def lists_to_merge(candidates: Iterable[Candidate]) -> dict[str, dict[str, list[str]]]:
@@ -46,10 +46,11 @@ def lists_to_merge(candidates: Iterable[Candidate]) -> dict[str, dict[str, list[
 def same_elements(
     candidates: Iterable[Candidate], synonyms: Iterable[Candidate]
 ) -> dict[Element, Element]:
-    """The element that stands for each one of a group of synonyms (`read_synonyms`).
+    """The first element of its group for each synonym (`read_synonyms`).
 
-    Names that no annotator gave do not count, nor do those that another group has, or whose
-    annotator listed an earlier one of the group too: to that annotator, they are two elements.
+    A name counts only if an annotator gave it and no earlier group has it. It does not count if
+    its annotator also listed an earlier name of the group: to that annotator, they are two
+    elements.
     """
     known: dict[tuple[str, str, str], Element] = {}
     annotators: dict[Element, set[str]] = {}
@@ -60,10 +61,10 @@ def same_elements(
     same: dict[Element, Element] = {}
     for group in synonyms:
         names = dict.fromkeys(map(text_key, group.choices))
-        found = [known.get((group.image, group.category, name)) for name in names]
+        elements = [known.get((group.image, group.category, name)) for name in names]
         alike: list[Element] = []
         heard: set[str] = set()
-        for one in found:
+        for one in elements:
             if one is not None and one not in same and heard.isdisjoint(annotators[one]):
                 alike.append(one)
                 heard |= annotators[one]
@@ -79,9 +80,9 @@ def merge_annotations(
 ) -> tuple[Fate, ...]:
     """Keep one candidate per element of a medium and dimension.
 
-    The value that most annotators give stays, the earlier one of a tie. It is accepted if two or
-    more gave it and nobody another one; else people review it, with what each annotator said, and
-    so they do if only the `model` says that elements are the `same`.
+    The most frequent value stays, the earlier one of a tie. It is accepted if two or more
+    annotators gave it and nobody another one; else people review it, with each annotator's value.
+    They also review elements that are the `same` only according to the `model`.
     """
     groups: dict[Element, list[Candidate]] = {}
     for candidate in candidates:
@@ -107,12 +108,12 @@ def _merged(group: Sequence[Candidate], model: str) -> list[Fate]:
     agreed = alike and count == len(group) > 1
     remark = "one annotator only" if len(group) == 1 else "" if alike else f"merged by {model}"
     said = (f"{', '.join(each.flags)}: {_said(each, alike=alike)}" for each in group)
-    kept = Fate(
+    fate = Fate(
         replace(chosen, flags=()),
         decision=CandidateDecision.ACCEPT if agreed else CandidateDecision.REVIEW,
         reasons=(*said, *filter(None, [remark])),
     )
-    return [kept if each is chosen else _copy(each, chosen) for each in group]
+    return [fate if each is chosen else _copy(each, chosen) for each in group]
 
 
 def _said(candidate: Candidate, *, alike: bool) -> str:
@@ -130,8 +131,8 @@ def _copy(candidate: Candidate, chosen: Candidate) -> Fate:
 def draw_elements(fates: Sequence[Fate], seed: int) -> tuple[Fate, ...]:
     """One element per medium and dimension, drawn by `seed` ("One Represents All", paper 3.1).
 
-    Of the objects that a clip shows in several numbers, up to 11 stay, as in the published data.
-    The draw depends on nothing but the seed, the medium, the dimension and the element.
+    Of the counted objects of a clip, up to 11 stay, as in the published data. The draw depends
+    only on the seed, the medium, the dimension and the element.
     """
     media: dict[tuple[str, str], list[Candidate]] = {}
     for candidate in (fate.candidate for fate in fates):

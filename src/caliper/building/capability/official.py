@@ -61,9 +61,8 @@ def _lines(rows: Iterable[Mapping[str, Any]]) -> str:
 def annotation_rows(
     task: Task, own: Sequence[Candidate], everything: Sequence[Candidate]
 ) -> list[dict[str, Any]]:
-    """One row per medium, in the layout of the published data. `everything` are the annotations of
-    all dimensions: an action has the id of the event in the same clip, with which it shares the
-    caption.
+    """One row per medium, in the layout of the published data. `everything` has the annotations of
+    all dimensions: an action gets the id of the event in the same clip, since they share a caption.
     """
     names = _EVENTS if task.name in _EVENTS else {task.name}
     paths = sorted({each.image for each in everything if each.category in names})
@@ -108,26 +107,27 @@ def question_rows(task: Task, own: Sequence[Candidate], seed: int) -> list[dict[
     ]
 
 
-def _question(task: Task, asked: Candidate, seed: int) -> dict[str, Any]:
+def _question(task: Task, element: Candidate, seed: int) -> dict[str, Any]:
     if task.name in _CLAIMS:
-        question = _CLAIMS[task.name].format(asked.answer)
+        question = _CLAIMS[task.name].format(element.answer)
         return {"question": question, "options": list(_CLAIM_OPTIONS), "answer": "A"}
     if task.name in _OPEN:
-        return {"question": _OPEN[task.name].format(asked.question), "answer": asked.answer}
-    text = f"{seed}\0{task.name}\0{asked.image}\0{asked.question}\0{asked.answer}"
+        return {"question": _OPEN[task.name].format(element.question), "answer": element.answer}
+    text = f"{seed}\0{task.name}\0{element.image}\0{element.question}\0{element.answer}"
     chance = Random(hashlib.sha256(text.encode("utf-8", "surrogatepass")).digest())  # noqa: S311 - a draw
     if task.form is Form.CATEGORY:
         question = _CATEGORIES[task.name]
-        wrong = chance.sample([each for each in task.labels if each != asked.answer], _OPTIONS - 1)
+        others = [each for each in task.labels if each != element.answer]
+        wrong = chance.sample(others, _OPTIONS - 1)
     else:
-        question = f"How many '{asked.question}' appear in this {task.media.value}?"
-        wrong = _near_numbers(int(asked.answer), chance)
-    options = [asked.answer, *wrong]
+        question = f"How many '{element.question}' appear in this {task.media.value}?"
+        wrong = _near_numbers(int(element.answer), chance)
+    options = [element.answer, *wrong]
     chance.shuffle(options)
     return {
         "question": question,
         "options": [f"{chr(ord('A') + place)}. {each}" for place, each in enumerate(options)],
-        "answer": chr(ord("A") + options.index(asked.answer)),
+        "answer": chr(ord("A") + options.index(element.answer)),
     }
 
 
@@ -139,7 +139,7 @@ def _near_numbers(number: int, chance: Random) -> list[str]:
 
 
 def summary(candidates: Sequence[Candidate]) -> str:
-    """What the annotations amount to, in a sentence."""
+    """A sentence about the number of annotations."""
     media = len({candidate.image for candidate in candidates})
     dimensions = len({candidate.category for candidate in candidates})
     return (
@@ -153,7 +153,7 @@ def statistics(candidates: Sequence[Candidate]) -> list[tuple[str, ...]]:
     rows: list[tuple[str, ...]] = [("dimension", "media", "values", "most frequent")]
     for task in TASKS.values():
         own = [each for each in candidates if each.category == task.name]
-        # Of counted objects, Figure 6 shows the objects.
+        # For counted objects, Figure 6 shows the objects.
         counts = task.form in _NUMBERS
         values = Counter(each.question if counts else each.answer for each in own)
         frequent = ", ".join(

@@ -1,4 +1,4 @@
-"""Asking a model for the elements of a medium, and reading what it lists or merges."""
+"""Asking a model for the elements of a medium, and reading its lists and groups of synonyms."""
 
 from __future__ import annotations
 
@@ -64,7 +64,7 @@ _WANTED = {
 
 
 def instruction(task: Task) -> str:
-    """What a model is to list of a medium, for the prompt."""
+    """The prompt's description of the elements to list."""
     wanted = _WANTED[task.name]
     if task.form is not Form.CATEGORY:
         return wanted
@@ -73,34 +73,34 @@ def instruction(task: Task) -> str:
 
 
 def list_text(task: Task, names: Sequence[str]) -> str:
-    """What a model is to merge, for the prompt."""
+    """The prompt's list of names to merge."""
     return "\n".join((f"{task.title}:", *(f"- {name}" for name in names)))
 
 
 def read_listing(reply: str, image: str, category: str, most: int) -> WrittenCandidates | None:
     """Read at most `most` elements of a reply; None if it is unreadable.
 
-    No element is an answer too: the medium may show nothing of a dimension.
+    An empty list is a valid answer: the medium may show nothing of a dimension.
     """
     entries = reply_entries(reply, "elements", "value")
     if entries is None:
         return None
-    found = [_candidate(entry, image, TASKS[category]) for entry in entries]
-    candidates = tuple(each for each in found if each is not None)[:most]
+    elements = [_candidate(entry, image, TASKS[category]) for entry in entries]
+    candidates = tuple(each for each in elements if each is not None)[:most]
     return WrittenCandidates(candidates, len(entries) - len(candidates))
 
 
 def read_synonyms(reply: str, image: str, category: str, most: int) -> WrittenCandidates | None:
     """Read at most `most` groups of names for the same element, as the choices of a candidate each;
-    None if the reply is unreadable. No group is an answer too.
+    None if the reply is unreadable. An empty list is a valid answer.
     """
     entries = reply_entries(reply, "groups", "same")
     if entries is None:
         return None
-    found = [_names(entry) for entry in entries]
+    groups = [_names(entry) for entry in entries]
     candidates = tuple(
         Candidate.of(image, category, names, names[0], category)
-        for names in found
+        for names in groups
         if len(names) > 1
     )[:most]
     return WrittenCandidates(candidates, len(entries) - len(candidates))

@@ -11,7 +11,7 @@ from caliper.building.candidates import Candidate, spelling_key
 from caliper.building.steps import Fate
 
 UNSURE = "too few readable answers without the picture"
-"""The flag of a question that unreadable replies may have kept in."""
+"""The flag of a question that would have been dropped if its unreadable replies were right."""
 VOTES = 10
 """Answers per question, each to another order of its options (paper 4.3.2)."""
 _SHARES = {2: Fraction(1), 3: Fraction(4, 5), 4: Fraction(7, 10)}
@@ -19,7 +19,7 @@ _MORE_OPTIONS = Fraction(3, 5)
 
 
 def threshold(options: int, votes: int) -> int:
-    """How many right answers make a question answerable without its picture.
+    """The number of right answers that make a question answerable without its picture.
 
     The paper only says "slightly above random chance"; these are the numbers of the released
     script: all of two options, 8 in 10 of three, 7 of four, 6 of five and more.
@@ -28,10 +28,10 @@ def threshold(options: int, votes: int) -> int:
 
 
 def is_asked(candidate: Candidate) -> bool:
-    """Whether a question is put to the blind model.
+    """Whether the blind model is asked a question.
 
-    As in the released script, one with the option "No" is not: whoever always says yes would
-    answer it.
+    As in the released script, it is not asked questions with the option "No", which a model that
+    always says yes would answer.
     """
     return all(spelling_key(choice) != "no" for choice in candidate.choices)
 
@@ -41,9 +41,9 @@ def filter_blind(
 ) -> tuple[Fate, ...]:
     """Drop the questions that were answered right too often.
 
-    `answers` holds the chosen options by candidate; an unreadable reply is empty, and counts as a
-    wrong answer, as in the released script. A question that would go if these were right is flagged
-    `UNSURE`.
+    `answers` has the chosen options by candidate; an unreadable reply is empty, and counts as a
+    wrong answer, as in the released script. A question that would be dropped if these were right is
+    flagged `UNSURE`.
     """
     return tuple(_fate(candidate, answers.get(candidate.id, ())) for candidate in candidates)
 

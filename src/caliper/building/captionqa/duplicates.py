@@ -31,8 +31,8 @@ ANOTHER_ANSWER = "a near duplicate has another answer"
 
 @dataclass(frozen=True, slots=True)
 class GroupingOptions:
-    """Questions are near duplicates from cosine `similarity` on, among the `neighbours` nearest of
-    each other. In a group, none may be less similar than `cohesion`.
+    """Questions are near duplicates from a cosine of `similarity`, if each is among the other's
+    `neighbours` nearest. In a group, no two may be less similar than `cohesion`.
     """
 
     similarity: float = SIMILARITY
@@ -41,12 +41,12 @@ class GroupingOptions:
 
 
 def text_of(candidate: Candidate) -> str:
-    """What is embedded: the question and its options."""
+    """The text to embed: the question and its options."""
     return "\n".join((candidate.question, *candidate.choices))
 
 
 def subject(candidate: Candidate) -> tuple[str, ...]:
-    """What a question asks for: the meanings of its words, in order, without idle ones."""
+    """The subject of a question: the meanings of its words, in order, without function words."""
     return tuple(concept(word) for word in words_of(candidate.question) if word not in _IDLE)
 
 
@@ -59,9 +59,9 @@ def drop_duplicates(
 ) -> tuple[Fate, ...]:
     """Drop all but the medoid of each group of near duplicates of a picture.
 
-    `vectors` are the embeddings of `text_of`, by candidate. If they compare nothing but spelling,
-    questions of different subjects are no duplicates: "How many cups?" is spelled much like "How
-    many cats?", with the same options.
+    `vectors` are the embeddings of `text_of`, by candidate. If they compare only spelling,
+    questions with different subjects are not duplicates: "How many cups?" is spelled much like
+    "How many cats?", with the same options.
     """
     by_image: dict[str, list[int]] = {}
     for place, candidate in enumerate(candidates):
@@ -99,7 +99,7 @@ def similarities(vectors: Sequence[Vector]) -> Similarities:
 
 
 def groups_of(similar: Similarities, options: GroupingOptions) -> list[Group]:
-    """The groups of two and more near duplicates; none has a member in common with another."""
+    """The disjoint groups of two or more near duplicates."""
     groups: list[Group] = []
     pending = _components(_mutual(similar, options))
     while pending:
@@ -112,7 +112,7 @@ def groups_of(similar: Similarities, options: GroupingOptions) -> list[Group]:
 
 
 def _mutual(similar: Similarities, options: GroupingOptions) -> npt.NDArray[np.bool_]:
-    """Which are among the nearest of each other, and similar enough."""
+    """The pairs that are among each other's nearest, and similar enough."""
     size = len(similar)
     others = similar.copy()
     np.fill_diagonal(others, -np.inf)
@@ -148,7 +148,7 @@ def _split(similar: Similarities, group: Group) -> list[Group]:
 
 
 def _merge(similar: Similarities, groups: list[Group], options: GroupingOptions) -> list[Group]:
-    """Merge groups all of whose members are similar: neighbours may be too many for mutual ones."""
+    """Merge groups if all their members are similar: with many neighbours, few are mutual."""
     merged = sorted(groups)
     place = 0
     while place < len(merged):

@@ -1,7 +1,7 @@
-"""Format rules: what every question must fulfil before a model is asked about it.
+"""Format rules, which every question must obey before a model is asked about it.
 
-The released pipeline drops candidates by option prefixes, answers that are no option and key
-words; the rules in detail are Caliper's.
+The released pipeline drops candidates by option prefixes, answers that are not an option and key
+words; the detailed rules are Caliper's.
 """
 
 from __future__ import annotations
@@ -34,7 +34,7 @@ _SHORTEST_GIVE_AWAY = 3
 
 
 def check_formats(candidates: Iterable[Candidate], categories: Collection[str]) -> tuple[Fate, ...]:
-    """Repair what can be repaired without a doubt, and drop the rest, with the reason.
+    """Make the repairs that are beyond doubt, and drop the rest, with the reason.
 
     `categories` are those of the taxonomy.
     """
@@ -57,7 +57,7 @@ def _fate(candidate: Candidate, categories: Collection[str]) -> Fate:
 
 def tidied(candidate: Candidate) -> Candidate:
     """The candidate with white space normalized, without letters before its options, and with the
-    text of an option as its answer, where one is meant.
+    text of the option that its answer stands for, if any.
     """
     spaced = tuple(" ".join(choice.split()) for choice in candidate.choices)
     choices = strip_prefixes(spaced)
@@ -69,7 +69,7 @@ def tidied(candidate: Candidate) -> Candidate:
 
 
 def strip_prefixes(choices: Sequence[str]) -> tuple[str, ...]:
-    """The choices without "A.", "(B)", "3)" before them, if these number all of them."""
+    """The choices without "A.", "(B)" or "3)" before them, if all are numbered so."""
     matches = [_PREFIX.match(choice) for choice in choices]
     labels = [match[1].upper() for match in matches if match]
     size = len(choices)
@@ -85,8 +85,8 @@ def strip_prefixes(choices: Sequence[str]) -> tuple[str, ...]:
 
 
 def _answer(answer: str, spaced: Sequence[str], choices: Sequence[str]) -> str:
-    """The choice that an answer means by its text, its text with a prefix, or its letter; else the
-    answer itself. Among choices that are numbers or letters, another one is no choice's place.
+    """The choice that an answer names by its text, its text with a prefix, or its letter; else the
+    answer itself. If choices are numbers or letters, such an answer is never a position.
     """
     for texts in (choices, spaced):
         places = [
@@ -106,7 +106,7 @@ def _answer(answer: str, spaced: Sequence[str], choices: Sequence[str]) -> str:
 def fault(candidate: Candidate, categories: Collection[str] | None = None) -> tuple[str, str]:
     """The first rule that a candidate breaks, and a detail; empty if it breaks none.
 
-    Categories are checked only if given.
+    The category is checked only if `categories` are not None.
     """
     choices, question = candidate.choices, candidate.question
     keys = [spelling_key(choice) for choice in choices]
@@ -120,7 +120,7 @@ def fault(candidate: Candidate, categories: Collection[str] | None = None) -> tu
             f"{len(choices)} options",
         ),
         (len(set(keys)) == len(keys), "equal options", "; ".join(choices)),
-        (candidate.answer in choices, "answer is no option", candidate.answer),
+        (candidate.answer in choices, "answer is not an option", candidate.answer),
         (not meta, "option about the options", meta),
         (setup is None, "question about the test", setup[0] if setup else ""),
         (not _gives_away(candidate), "answer in the question", candidate.answer),

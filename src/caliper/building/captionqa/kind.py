@@ -39,14 +39,14 @@ def edit_question(candidate: Candidate, edit: CandidateEdit) -> Candidate:
 
 
 def files(candidates: Sequence[Candidate], build: Mapping[str, Any]) -> dict[str, str]:
-    """captionqa.json. A line per picture, so that versions of a dataset can be compared."""
+    """captionqa.json, with a line per picture, so that versions of a dataset can be compared."""
     rows = official_rows(candidates, build["domain"])
     lines = ",\n".join(json.dumps(row, ensure_ascii=False) for row in rows)
     return {"captionqa.json": f"[\n{lines}\n]\n"}
 
 
 def summary(candidates: Sequence[Candidate]) -> str:
-    """What the questions amount to, in a sentence."""
+    """A sentence about the number of questions."""
     pictures = len({candidate.image for candidate in candidates})
     return (
         f"{len(candidates):,} multiple-choice questions, {len(candidates) / pictures:.2f} per "
@@ -57,8 +57,8 @@ def summary(candidates: Sequence[Candidate]) -> str:
 def official_rows(candidates: Sequence[Candidate], domain: str) -> list[dict[str, Any]]:
     """One row per picture, in the layout of the published data.
 
-    `extension` tells that the domain is none of the paper's. The sample's id is the picture's path
-    without its ending, or with it if another has the same.
+    `extension` marks a domain that is not in the paper. The sample's id is the picture's path
+    without its extension, or with it if two pictures would have the same id.
     """
     by_image: dict[str, list[Candidate]] = {}
     for candidate in candidates:

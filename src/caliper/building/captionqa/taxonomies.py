@@ -11,10 +11,10 @@ from caliper.core.taxonomy import ARROW, Taxonomy, checked
 def merge_taxonomies(
     taxonomies: Sequence[Taxonomy], domain: str = ""
 ) -> tuple[str, tuple[str, ...]]:
-    """The domain that is built, and its nodes in all taxonomies, in the order of appearance.
+    """The domain to build, and its nodes in all taxonomies, in the order of appearance.
 
-    A node that is spelled in another case counts as the same. `domain` chooses one of several.
-    Raises InvalidInput if it is none of them, or needed.
+    Nodes that differ only in case are the same. `domain` chooses one of several. Raises
+    InvalidInput if it is not one of them, or is missing where it is needed.
     """
     names = list(dict.fromkeys(name for taxonomy in taxonomies for name in taxonomy))
     if not domain and len(names) != 1:

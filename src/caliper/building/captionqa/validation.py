@@ -1,4 +1,4 @@
-"""Validators that look at the picture decide what people need not review (paper 4.4)."""
+"""Validators that look at the picture decide which questions people review (paper 4.4)."""
 
 from __future__ import annotations
 
@@ -29,8 +29,8 @@ def decide(
     """Accept the questions that all validators answer as written; people review the others, and
     those whose blind answers prove nothing.
 
-    With `reject`, those for which all validators choose the same flag are dropped. The paper has
-    people look at them, who may repair them.
+    With `reject`, those for which all validators choose the same flag are dropped. In the paper,
+    people look at them and may repair them.
     """
     return tuple(_decide(candidate, chosen, reject=reject) for candidate in candidates)
 
@@ -44,7 +44,7 @@ def _decide(candidate: Candidate, chosen: Choices, *, reject: bool) -> Fate:
             return Fate(candidate, decision=CandidateDecision.REVIEW, reasons=(UNSURE,))
         return Fate(candidate, decision=CandidateDecision.ACCEPT)
     reasons = tuple(
-        f"{name}: {_told(pick)}" for name, pick in picks.items() if pick != candidate.answer
+        f"{name}: {_pick_text(pick)}" for name, pick in picks.items() if pick != candidate.answer
     )
     flags = set(picks.values()) & set(FLAGS)
     if reject and len(set(picks.values())) == 1 and flags:
@@ -54,7 +54,7 @@ def _decide(candidate: Candidate, chosen: Choices, *, reject: bool) -> Fate:
     return Fate(candidate, decision=CandidateDecision.REVIEW, reasons=reasons)
 
 
-def _told(pick: str) -> str:
+def _pick_text(pick: str) -> str:
     if not pick:
         return "no readable answer"
     return pick if pick in FLAGS else f"answers {pick}"

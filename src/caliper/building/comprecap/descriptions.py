@@ -1,4 +1,4 @@
-"""Descriptions of objects, given or written by a model, and what a model is told of an object."""
+"""Descriptions of objects, supplied or written by a model, and the prompt's words for a place."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from caliper.building.steps import Fate
 
 
 def describe_place(each: SceneObject, picture: ScenePicture) -> str:
-    """Where an object is, for a model."""
+    """The place of an object, for the prompt."""
     sides = ("left", "top", "right", "bottom")
     words = ", ".join(f"{side} {at}" for side, at in zip(sides, each.box, strict=True))
     category = spelling_key(object_category(each.name))
@@ -27,13 +27,13 @@ def describe_place(each: SceneObject, picture: ScenePicture) -> str:
 def missing_descriptions(
     candidates: Iterable[Candidate], pictures: Mapping[str, ScenePicture]
 ) -> dict[str, list[SceneObject]]:
-    """The objects without a given description, by picture."""
-    found: dict[str, list[SceneObject]] = {}
+    """The objects without a supplied description, by picture."""
+    missing: dict[str, list[SceneObject]] = {}
     for candidate in candidates:
         each = find_object(candidate, pictures)
         if not each.description:
-            found.setdefault(candidate.image, []).append(each)
-    return found
+            missing.setdefault(candidate.image, []).append(each)
+    return missing
 
 
 def find_object(candidate: Candidate, pictures: Mapping[str, ScenePicture]) -> SceneObject:
@@ -48,8 +48,9 @@ def describe(
     written: Iterable[Candidate] = (),
     model: str = "",
 ) -> list[Fate]:
-    """Accept the given descriptions, leave those `written` by a model to people, and drop objects
-    without any. Objects of a category need different ones (paper 3.1): people see to that.
+    """Accept the supplied descriptions, leave those `written` by a model to people, and drop
+    objects without any. Equal descriptions in a category, which the paper forbids (3.1), are left
+    to people too.
     """
     texts = {(each.image, each.question): each.answer for each in written}
     described = [_described(fate, pictures, texts, model) for fate in fates]
@@ -57,8 +58,9 @@ def describe(
     apart = []
     for fate in described:
         each = fate.candidate
-        told = (each.image, spelling_key(object_category(each.question)), spelling_key(each.answer))
-        twin = "" if fate.dropped else first.setdefault(told, each.question)
+        category = spelling_key(object_category(each.question))
+        wording = (each.image, category, spelling_key(each.answer))
+        twin = "" if fate.dropped else first.setdefault(wording, each.question)
         if twin in ("", each.question):
             apart.append(fate)
             continue

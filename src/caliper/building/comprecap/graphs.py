@@ -1,5 +1,5 @@
-"""Builds of scene graphs for CompreCap: edits of descriptions and relations, and the files that are
-evaluated (docs/data.md).
+"""Scene graphs for CompreCap: edits of descriptions and relations, and the files that are evaluated
+(docs/data.md).
 """
 
 from __future__ import annotations
@@ -12,24 +12,17 @@ from typing import Any
 from caliper.benchmarks.base import PlanRequest
 from caliper.benchmarks.captionqa.options import question_permutation
 from caliper.benchmarks.comprecap.drafts import draft_questions, with_options
-from caliper.benchmarks.comprecap.planning import NAME, annotated_scene
+from caliper.benchmarks.comprecap.planning import annotated_scene
 from caliper.benchmarks.comprecap.questions import CompreQaQuestion
 from caliper.benchmarks.comprecap.reading import options
 from caliper.building.candidates import LONGEST_TEXT, Candidate, CandidateDecision, spelling_key
 from caliper.building.comprecap.relations import ends_of, has_end, names_category
 from caliper.building.comprecap.scenes import ENDS, OBJECT, QUESTION, RELATION, object_category
-from caliper.building.kinds import BuildKind, CandidateEdit
+from caliper.building.kinds import CandidateEdit
 from caliper.building.steps import Fate
 from caliper.core.errors import InvalidInput
 from caliper.core.rows import Row
 
-REASONS = (
-    "the description does not fit",
-    "the outline is not this object",
-    "the picture does not show it",
-    "also true of another object",
-    "unclear or badly worded",
-)
 SCENES = "scenes.jsonl"
 """The file of a build directory with the masks of all objects."""
 DESCRIPTIONS = 3
@@ -37,7 +30,7 @@ DESCRIPTIONS = 3
 
 
 def heading(candidate: Candidate) -> str:
-    """What a reviewer reads above a candidate."""
+    """The heading above a candidate, for reviewers."""
     return question_text(candidate) if candidate.choices else candidate.question
 
 
@@ -53,7 +46,7 @@ def outline_key(candidate: Candidate) -> str:
 
 
 def editable(candidate: Candidate) -> tuple[str, ...]:
-    """Objects and the ends of relations stay as they are."""
+    """The fields that people may edit: not objects, nor the ends of relations."""
     return ("choices", "answer") if candidate.choices else ("answer",)
 
 
@@ -86,7 +79,7 @@ def question_fault(candidate: Candidate) -> str:
     if len(set(map(spelling_key, choices))) < len(choices):
         return "equal descriptions"
     if candidate.answer not in choices:
-        return "the right description is none of them"
+        return "the right description is not among them"
     if len(options(_compreqa(candidate).question)) != DESCRIPTIONS:
         return "a description looks like several options"
     return ""
@@ -109,14 +102,14 @@ def _compreqa(candidate: Candidate) -> CompreQaQuestion:
 
 
 def files(candidates: Sequence[Candidate], build: Mapping[str, Any]) -> dict[str, str]:
-    """anno.json, and the CompreQA questions in compreqa/. Rows have a line each, so that versions
-    of a dataset can be compared.
+    """anno.json, and the CompreQA questions in compreqa/, with a line per row, so that versions of
+    a dataset can be compared.
     """
     rows = scene_rows(candidates, build["inputs"])
-    asked = compreqa_rows(candidates, rows, build["settings"]["seed"])
+    questions_by_kind = compreqa_rows(candidates, rows, build["settings"]["seed"])
     questions = {
         f"compreqa/compreqa_{kind}.jsonl": "".join(f"{line}\n" for line in _lines(own))
-        for kind, own in asked.items()
+        for kind, own in questions_by_kind.items()
         if own
     }
     return {"anno.json": "[\n" + ",\n".join(_lines(rows)) + "\n]\n", **questions}
@@ -148,19 +141,19 @@ def scene_rows(
     return rows
 
 
-def _object(given: Mapping[str, Any], description: str, relations: list[str]) -> dict[str, Any]:
+def _object(row: Mapping[str, Any], description: str, relations: list[str]) -> dict[str, Any]:
     short, _, full = description.partition("\n")
     return {
-        "category": object_category(given["name"]),
+        "category": object_category(row["name"]),
         "short_description": short,
         "extend_description": full or short,
-        "mask_out": given["mask_out"],
+        "mask_out": row["mask_out"],
         "relation": relations,
     }
 
 
 def standing_relations(candidates: Sequence[Candidate]) -> list[Candidate]:
-    """The relations both of whose ends are accepted objects."""
+    """The relations whose ends are both accepted objects."""
     names: dict[str, list[str]] = {}
     for each in candidates:
         if each.category == OBJECT:
@@ -180,18 +173,18 @@ def compreqa_rows(
     """The CompreQA questions by kind.
 
     Those of kind p are drawn (`benchmarks.comprecap.drafts`). Those of kind cap are the accepted
-    ones whose object is part of the graph; without any, they are drawn too.
+    ones about objects of the graph; if there are none, they are drawn too.
     """
     objects = {(each.image, each.question) for each in candidates if each.category == OBJECT}
-    asked: dict[str, list[dict[str, Any]]] = {"p": [], "cap": []}
+    questions: dict[str, list[dict[str, Any]]] = {"p": [], "cap": []}
     for each in candidates:
         if each.category == QUESTION and (each.image, each.question) in objects:
-            asked["cap"].append(_row(each.image, _compreqa(each)))
-    accepted = bool(asked["cap"])
+            questions["cap"].append(_row(each.image, _compreqa(each)))
+    accepted = bool(questions["cap"])
     for image, question in _drawn(rows, seed):
         if question.kind == "p" or not accepted:
-            asked[question.kind].append(_row(image, question))
-    return asked
+            questions[question.kind].append(_row(image, question))
+    return questions
 
 
 def _drawn(rows: Sequence[Mapping[str, Any]], seed: int) -> Iterator[tuple[str, CompreQaQuestion]]:
@@ -211,7 +204,7 @@ def _row(image: str, question: CompreQaQuestion) -> dict[str, Any]:
 
 
 def summary(candidates: Sequence[Candidate]) -> str:
-    """What the graphs amount to, in a sentence, and what is lost."""
+    """Sentences about the number of objects and relations, and of relations that are lost."""
     objects = [each for each in candidates if each.category == OBJECT]
     relations = len(standing_relations(candidates))
     lost = sum(each.category == RELATION for each in candidates) - relations
@@ -223,7 +216,7 @@ def summary(candidates: Sequence[Candidate]) -> str:
 
 
 def statistics(candidates: Sequence[Candidate]) -> list[tuple[str, ...]]:
-    """The figures that the paper has of its graphs (Table S9), beside its own."""
+    """The statistics that the paper gives (Table S9), here and in the paper."""
     objects = [each for each in candidates if each.category == OBJECT]
     pictures = _pictures(objects)
     categories = len({spelling_key(object_category(each.question)) for each in objects})
@@ -240,18 +233,3 @@ def statistics(candidates: Sequence[Candidate]) -> list[tuple[str, ...]]:
 
 def _pictures(objects: Sequence[Candidate]) -> int:
     return len({each.image for each in objects})
-
-
-SCENE_GRAPHS = BuildKind(
-    benchmark=NAME,
-    noun="annotation",
-    reasons=REASONS,
-    edited=edit_graph,
-    files=files,
-    summary=summary,
-    heading=heading,
-    picture=outline_key,
-    editable=editable,
-    inputs=SCENES,
-    statistics=statistics,
-)

@@ -12,7 +12,7 @@ from caliper.building.steps import Fate
 
 
 def relation_candidate(image: str, subject: str, end: str, text: str) -> Candidate:
-    """A relation as a candidate. Its id follows from its text too: ends may have several."""
+    """A relation as a candidate. The id depends on its text: two ends may have many relations."""
     ends = f"{subject}{ENDS}{end}"
     text = " ".join(text.split())
     return Candidate(candidate_id(image, ends, (), text), image, ends, (), text, RELATION)
@@ -27,10 +27,10 @@ def ends_of(candidate: Candidate) -> tuple[str, str]:
 def find_end(text: str, subject: str, names: Sequence[str]) -> str:
     """The object that a relation's text names besides its subject; empty if it names none.
 
-    It is the one named last; of several of a category, the category, as the text does not say
-    which. For another object of the subject's category, the text has to name the category twice.
+    It is the one named last, or its category, if several objects share that. For another object of
+    the subject's category, the text has to name the category twice.
     """
-    found: tuple[int, str] = (-1, "")
+    last: tuple[int, str] = (-1, "")
     own = spelling_key(object_category(subject))
     for category in dict.fromkeys(map(object_category, names)):
         mentions = [match.start() for match in _mentions(text, category)]
@@ -38,12 +38,12 @@ def find_end(text: str, subject: str, names: Sequence[str]) -> str:
         enough = 2 if spelling_key(category) == own else 1
         if members and len(mentions) >= enough:
             place = (mentions[-1], members[0] if len(members) == 1 else category)
-            found = max(found, place)
-    return found[1]
+            last = max(last, place)
+    return last[1]
 
 
 def names_category(text: str, category: str) -> bool:
-    """Whether a text names a category as a whole word, in the plural too."""
+    """Whether a text names a category as a whole word, in the singular or plural."""
     return bool(_mentions(text, category))
 
 
@@ -75,7 +75,7 @@ def relation_fault(candidate: Candidate, names: Collection[str]) -> tuple[str, s
 
 
 def list_relations(pictures: Iterable[ScenePicture]) -> Iterator[Fate]:
-    """The relations that are given; people need not review them."""
+    """The supplied relations, which people need not review."""
     for picture in pictures:
         names = [each.name for each in picture.objects]
         for each in picture.objects:
@@ -90,12 +90,13 @@ def check_relations(fates: Iterable[Fate], objects: Iterable[Candidate]) -> Iter
     names: dict[str, list[str]] = {}
     for each in objects:
         names.setdefault(each.image, []).append(each.question)
-    seen: set[tuple[str, str, str]] = set()
+    seen: set[tuple[str, ...]] = set()
     for fate in fates:
         candidate = fate.candidate
         reason, detail = relation_fault(candidate, names.get(candidate.image, ()))
-        told = (candidate.image, spelling_key(candidate.question), spelling_key(candidate.answer))
-        if not reason and told in seen:
+        texts = candidate.question, candidate.answer
+        wording = (candidate.image, *map(spelling_key, texts))
+        if not reason and wording in seen:
             reason, detail = "same relation twice", candidate.answer
-        seen.add(told)
+        seen.add(wording)
         yield replace(fate, dropped=reason, detail=detail)

@@ -1,4 +1,4 @@
-"""Reading what a model writes of objects: descriptions, relations and wrong descriptions."""
+"""Reading a model's descriptions, relations and wrong descriptions of objects."""
 
 from __future__ import annotations
 
@@ -73,18 +73,18 @@ def read_wrong_descriptions(
 
 def _read(
     entries: list[Any] | None,
-    candidate: Callable[[Mapping[str, Any]], Candidate | None],
+    parse: Callable[[Mapping[str, Any]], Candidate | None],
     most: int,
 ) -> WrittenCandidates | None:
     if entries is None:
         return None
-    found = [candidate(entry) for entry in entries if isinstance(entry, Mapping)]
-    candidates = tuple(each for each in found if each is not None)[:most]
+    parsed = [parse(entry) for entry in entries if isinstance(entry, Mapping)]
+    candidates = tuple(each for each in parsed if each is not None)[:most]
     return WrittenCandidates(candidates, len(entries) - len(candidates))
 
 
 def _plain(text: str, *names: str) -> str:
-    """The text with categories in place of names: the numbers are ours."""
+    """The text with categories in place of names, whose numbers are ours."""
     for name in names:
         text = text.replace(name, object_category(name)) if name else text
     return text

@@ -1,6 +1,6 @@
-"""Pictures whose objects have masks, and which of the objects stay (CompreCap's paper, 3.1).
+"""Pictures whose objects have masks, and the rules for these objects (CompreCap's paper, 3.1).
 
-An object's name is its category, numbered where a picture has several of it: "dog #2".
+An object's name is its category, numbered if a picture has several of that: "dog #2".
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ _NUMBERED = re.compile(r" #\d+$")
 
 @dataclass(frozen=True, slots=True)
 class SceneObject:
-    """An object as given. `mask` is encoded as in CompreCap's data; `fault` says why it has none.
+    """A supplied object. `mask` is encoded as in CompreCap's data; `fault` says why it is missing.
 
     `box` is left, top, right and bottom in percent of the picture. Descriptions may be missing, and
     `relations` are the texts of which it is the subject.
@@ -111,15 +111,15 @@ def object_candidate(picture: ScenePicture, place: int) -> Candidate:
 
 
 def with_description(candidate: Candidate, text: str) -> Candidate:
-    """The object with that description. Its id follows from it: people judged the text."""
+    """The object with that description, which its id depends on: people judge the text."""
     name = candidate_id(candidate.image, candidate.question, (), text)
     return replace(candidate, id=name, answer=text)
 
 
 @dataclass(frozen=True, slots=True)
 class SceneRules:
-    """Which objects stay. `vocabulary` holds the known categories, empty for any; `least` is the
-    least share of the picture that an object covers, `coverage` that of all objects together.
+    """The objects that stay: `vocabulary` has the known categories, empty for any; `least` is the
+    minimum share of the picture that an object covers, `coverage` that of all objects together.
     """
 
     vocabulary: tuple[str, ...] = ()
@@ -184,7 +184,7 @@ def _fault(
 
 
 def mean_coverage(fates: Sequence[Fate], pictures: Mapping[str, ScenePicture]) -> float | None:
-    """The mean share of a picture that the objects which stay cover; None without a picture."""
+    """The mean share of a picture that its remaining objects cover; None without a picture."""
     names: dict[str, set[str]] = {}
     for fate in fates:
         if not fate.dropped:

@@ -14,7 +14,8 @@ from caliper.adapters.media.bounds import MediaLimits
 from caliper.building.asking.questions import ModelStep, writing_row
 from caliper.building.candidates import Candidate, CandidateDecision
 from caliper.building.comprecap.descriptions import describe, describe_place, missing_descriptions
-from caliper.building.comprecap.graphs import SCENE_GRAPHS, SCENES, compose_question
+from caliper.building.comprecap.graphs import SCENES, compose_question
+from caliper.building.comprecap.kind import COMPRECAP
 from caliper.building.comprecap.relations import check_relations, list_relations
 from caliper.building.comprecap.scenes import (
     CATEGORIES,
@@ -104,8 +105,8 @@ class GraphBuild:
             "set": dict(options.settings),
         }
         return {
-            "benchmark": SCENE_GRAPHS.benchmark,
-            "domain": SCENE_GRAPHS.benchmark,
+            "benchmark": COMPRECAP.benchmark,
+            "domain": COMPRECAP.benchmark,
             "categories": list(CATEGORIES),
             "settings": settings,
             "pictures": self._digests,
