@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     # They import numpy, which the gateway does without, or take time that `evaluate` does not need.
     from caliper.analysis.agreement import Coefficient
     from caliper.analysis.compare import Difference
-    from caliper.analysis.leaderboard import Standing
+    from caliper.analysis.leaderboard import LeaderboardRow
     from caliper.pipeline.comparing.comparison import Side
 
 NO_DATA = "no data"
@@ -75,7 +75,7 @@ def with_interval(figure: Estimate | Difference | Coefficient) -> str:
     return f"{number(figure.value)} ({span})" if span else number(figure.value)
 
 
-def exclusion(row: Standing) -> str:
+def exclusion(row: LeaderboardRow) -> str:
     """Why a checkpoint cannot be compared with the others; empty if it can."""
     partial = f"partial, {percent(row.coverage)} covered" if row.partial else ""
     stuffed = "signs of stuffing" if row.stuffed else ""
@@ -100,7 +100,7 @@ def remarks(part: BenchmarkReport) -> str:
     return "; ".join(filter(None, (in_part(part.coverage), lacks(part.lacking))))
 
 
-def distance_to_best(row: Standing) -> str:
+def distance_to_best(row: LeaderboardRow) -> str:
     """How far a checkpoint trails the best one, with the interval; empty for the best."""
     difference = row.behind
     if difference is None or difference.value is None:

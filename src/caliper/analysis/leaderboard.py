@@ -34,7 +34,7 @@ class Column:
 
 
 @dataclass(frozen=True, slots=True)
-class Standing:
+class LeaderboardRow:
     """One checkpoint's row: one figure per column. `place` is its rank, from 1.
 
     `behind` is the difference from the best in the ranking column (None for the best, and if
@@ -67,7 +67,7 @@ class Board:
     title: str
     columns: tuple[Column, ...]
     by: int
-    standings: tuple[Standing, ...]
+    rows: tuple[LeaderboardRow, ...]
 
 
 def headline_columns(reports: Iterable[Report]) -> tuple[Column, ...]:
@@ -128,7 +128,7 @@ def rank(
     lacking = _lacking(reports, dimensions)
     benchmarks = {column.benchmark for column in columns}
     rows = [
-        Standing(
+        LeaderboardRow(
             run,
             report.name,
             0,
@@ -168,7 +168,9 @@ def _figures(report: Report, columns: Sequence[Column]) -> tuple[Estimate, ...]:
     return tuple(parts.get(column.benchmark, {}).get(column.path, _NO_DATA) for column in columns)
 
 
-def _sort_key(row: Standing, value: float | None, *, less: bool) -> tuple[bool, bool, bool, float]:
+def _sort_key(
+    row: LeaderboardRow, value: float | None, *, less: bool
+) -> tuple[bool, bool, bool, float]:
     number = value or 0.0
     return (value is None, bool(row.lacking), row.partial, number if less else -number)
 
@@ -184,8 +186,8 @@ def add_differences(board: Board, differences: Mapping[int, Difference | None]) 
     American Statistical Association 56, 1961). A step-down procedure over the rows (Holm) would
     lower the last factor by at most k - 2, and guarantees nothing about the direction.
     """
-    ranked = sum(row.estimates[board.by].value is not None for row in board.standings)
-    by_row = [differences.get(row.run) for row in board.standings]
+    ranked = sum(row.estimates[board.by].value is not None for row in board.rows)
+    by_row = [differences.get(row.run) for row in board.rows]
     adjusted = [bonferroni(None if one is None else one.p, comb(ranked, 2)) for one in by_row]
     rows = (
         replace(
@@ -193,6 +195,6 @@ def add_differences(board: Board, differences: Mapping[int, Difference | None]) 
             behind=None if one is None else replace(one, adjusted=p),
             clear=p is not None and p < LEVEL,
         )
-        for row, one, p in zip(board.standings, by_row, adjusted, strict=True)
+        for row, one, p in zip(board.rows, by_row, adjusted, strict=True)
     )
-    return replace(board, standings=tuple(rows))
+    return replace(board, rows=tuple(rows))

@@ -18,7 +18,7 @@ from caliper.adapters.trust import tls_context
 from caliper.core.errors import CaliperError, InvalidInput
 from caliper.pipeline.gateway.retention import purge_daily
 from caliper.pipeline.planning.resolution import LocalStages
-from caliper.pipeline.work.idle_stages import SleepingStages
+from caliper.pipeline.work.idle_stages import IdleStages
 from caliper.ports.stages import StageDescription, StageDirectory
 from caliper.serving.addresses import Address
 from caliper.serving.calls import remaining_seconds
@@ -126,8 +126,8 @@ async def gateway(settings: GatewaySettings) -> ServiceParts:
     closing = ServiceParts((), close=(stages.close, scores.close))
     directory: StageDirectory = stages
     if settings.stages_sleep:
-        directory = sleeping = SleepingStages(stages, ground.store)
-        closing = replace(closing, tasks=(lambda: sleeping.follow(targets, _AWAKE),))
+        directory = idle = IdleStages(stages, ground.store)
+        closing = replace(closing, tasks=(lambda: idle.follow(targets, _AWAKE),))
     parts = [gateway_parts(ground, directory, scores, GatewayOptions.of(settings))]
     if (days := settings.retention_days) is not None and ground.whole is not None:
         cleaning = partial(purge_daily, ground.whole, days, ground.clock)

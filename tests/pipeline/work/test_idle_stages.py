@@ -13,7 +13,7 @@ from caliper.core.errors import (
     InvalidInput,
 )
 from caliper.core.run import Identity
-from caliper.pipeline.work.idle_stages import SleepingStages
+from caliper.pipeline.work.idle_stages import IdleStages
 from caliper.ports.stages import StageDescription
 
 AWAKE = StageDescription(
@@ -40,15 +40,15 @@ async def test_a_stage_asleep_is_what_it_last_was(asleep: BackendError) -> None:
     stage, store = Stage(), MemoryStore()
     for said in (AWAKE, OTHER):
         stage.says = said
-        assert await SleepingStages(stage, store).describe("judge") == said
+        assert await IdleStages(stage, store).describe("judge") == said
     stage.says = asleep
     # Whoever asks is another process than the one that was told.
-    assert await SleepingStages(stage, store).describe("judge") == OTHER
+    assert await IdleStages(stage, store).describe("judge") == OTHER
 
 
 async def test_what_it_says_is_written_when_it_changes() -> None:
     stage, store = Stage(), MemoryStore()
-    stages = SleepingStages(stage, store)
+    stages = IdleStages(stage, store)
     await stages.describe("judge")
     store.full = True
     assert await stages.describe("judge") == AWAKE
@@ -60,19 +60,19 @@ async def test_what_it_says_is_written_when_it_changes() -> None:
 
 async def test_one_that_was_never_awake_is_not_there() -> None:
     stage, store = Stage(), MemoryStore()
-    await SleepingStages(stage, store).describe("judge")
+    await IdleStages(stage, store).describe("judge")
     stage.says = BackendUnavailable("refused")
     with pytest.raises(BackendUnavailable, match="refused"):
-        await SleepingStages(stage, store).describe("reader")
+        await IdleStages(stage, store).describe("reader")
 
 
 @pytest.mark.parametrize("refusal", [BackendRejected("no token"), InvalidInput("no judge")])
 async def test_one_that_refuses_is_not_asleep(refusal: Exception) -> None:
     stage, store = Stage(), MemoryStore()
-    await SleepingStages(stage, store).describe("judge")
+    await IdleStages(stage, store).describe("judge")
     stage.says = refusal
     with pytest.raises(type(refusal)):
-        await SleepingStages(stage, store).describe("judge")
+        await IdleStages(stage, store).describe("judge")
 
 
 async def test_it_asks_by_itself_and_passes_over_trouble() -> None:
@@ -84,7 +84,7 @@ async def test_it_asks_by_itself_and_passes_over_trouble() -> None:
 
     store.after = tell
     stage.says = BackendRejected("no token")
-    stages = SleepingStages(stage, store)
+    stages = IdleStages(stage, store)
     following = asyncio.ensure_future(stages.follow(("judge", "reader"), interval=0))
     for _ in range(3):
         await asyncio.sleep(0)
@@ -93,5 +93,5 @@ async def test_it_asks_by_itself_and_passes_over_trouble() -> None:
         await told.wait()
     following.cancel()
     stage.says = BackendUnavailable("refused")
-    assert await SleepingStages(stage, store).describe("judge") == AWAKE
-    assert await SleepingStages(stage, store).describe("reader") == AWAKE
+    assert await IdleStages(stage, store).describe("judge") == AWAKE
+    assert await IdleStages(stage, store).describe("reader") == AWAKE

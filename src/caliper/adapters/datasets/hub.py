@@ -138,7 +138,7 @@ class HubDatasets:
             revision=name.revision,
             local_dir=copy,
             endpoint=self.endpoint,
-            tqdm_class=_bar(transferred, here, sum(sizes.values())),
+            tqdm_class=_byte_counter(transferred, here, sum(sizes.values())),
             **wanted,
         )
         # Without a network it returns a copy that is not whole.
@@ -187,11 +187,11 @@ def _any_case(pattern: str) -> str:
     return re.sub("[a-z]", lambda letter: f"[{letter[0]}{letter[0].upper()}]", pattern)
 
 
-def _bar(transferred: Transferred, here: int, total: int) -> type[Any]:
+def _byte_counter(transferred: Transferred, here: int, total: int) -> type[Any]:
     """A class of progress bars that draws nothing and reports bytes to `transferred`."""
     lock, done = threading.Lock(), [here]
 
-    class Bar(hub_utils.tqdm):  # type: ignore[misc, name-defined]  # it has no types
+    class ByteCounter(hub_utils.tqdm):  # type: ignore[misc, name-defined]  # it has no types
         def __init__(self, *args: Any, **options: Any) -> None:
             self._counts_bytes = options.get("name") == _BYTES_BAR
             super().__init__(*args, **{**options, "disable": True})
@@ -203,4 +203,4 @@ def _bar(transferred: Transferred, here: int, total: int) -> type[Any]:
                     transferred(min(done[0], total), total)
             return None
 
-    return Bar
+    return ByteCounter

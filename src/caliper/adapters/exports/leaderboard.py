@@ -10,7 +10,7 @@ from typing import Any
 from caliper.adapters import phrases
 from caliper.adapters.exports.csv_text import csv_text
 from caliper.adapters.exports.markdown import grid, plain
-from caliper.analysis.leaderboard import Board, Standing
+from caliper.analysis.leaderboard import Board, LeaderboardRow
 
 
 def leaderboard_csv(board: Board) -> str:
@@ -22,7 +22,7 @@ def leaderboard_csv(board: Board) -> str:
     rows: list[Sequence[object]] = [
         ("place", "checkpoint", *heads, "coverage", "partial", "lacks", "stuffed")
     ]
-    for row in board.standings:
+    for row in board.rows:
         numbers = (number for e in row.estimates for number in (e.value, e.low, e.high))
         partial, stuffed = (str(each).lower() for each in (row.partial, row.stuffed))
         state = (row.coverage, partial, ", ".join(row.lacking), stuffed)
@@ -37,20 +37,20 @@ def _names(board: Board) -> tuple[str, ...]:
 def leaderboard_markdown(board: Board) -> str:
     """A heading, a table with one row per checkpoint, and remarks on them."""
     head = ("", *_names(board), "Behind the best")
-    table = grid(head, [_row(row) for row in board.standings])
+    table = grid(head, [_row(row) for row in board.rows])
     blocks = [f"### {plain(board.title)}", table]
     if remarks := list(_remarks(board)):
         blocks.append("\n".join(f"- {plain(remark)}" for remark in remarks))
     return "\n\n".join(blocks) + "\n"
 
 
-def _row(row: Standing) -> tuple[str, ...]:
+def _row(row: LeaderboardRow) -> tuple[str, ...]:
     figures = (phrases.number(estimate.value) for estimate in row.estimates)
     return (f"{row.place}. {row.name}", *figures, phrases.distance_to_best(row))
 
 
 def _remarks(board: Board) -> Iterator[str]:
-    for row in board.standings:
+    for row in board.rows:
         if state := phrases.exclusion(row):
             late = "; placed after complete runs" if row.partial or row.lacking else ""
             yield f"{row.name}: {state}{late}"
@@ -73,6 +73,6 @@ def _board(board: Board) -> dict[str, Any]:
         "ranked_by": board.columns[board.by].label,
         "rows": [
             {name: value for name, value in asdict(row).items() if name != "run"}
-            for row in board.standings
+            for row in board.rows
         ],
     }

@@ -13,7 +13,7 @@ from caliper.ports.stages import StageDescription, StageDirectory
 from caliper.ports.storage import ObjectStore
 
 
-class SleepingStages:
+class IdleStages:
     """ports.stages.StageDirectory that remembers the last description of each stage.
 
     The store has it under `stages/<role>.json`; it stands in for a stage that does not answer. If
