@@ -96,7 +96,7 @@ def in_part(coverage: Coverage) -> str:
 
 
 def remarks(part: BenchmarkReport) -> str:
-    """What to show beside a benchmark's headline; empty if nothing."""
+    """Remarks beside a benchmark's headline; empty if there are none."""
     return "; ".join(filter(None, (in_part(part.coverage), lacks(part.lacking))))
 
 
@@ -189,12 +189,12 @@ def stuffing_warnings(report: Report) -> tuple[str, ...]:
 
 def side_warnings(name: str, side: Side) -> tuple[str, ...]:
     """The warnings for a compared run that was judged in part, or has stuffed captions."""
-    drawn = ", ".join(
+    shares = ", ".join(
         f"{benchmark(part).title} ({text.removeprefix('judged in part: ')})"
         for part, coverage in side.coverage.items()
         if (text := in_part(coverage))
     )
-    in_parts = f"{name} is judged in part: {drawn}." if drawn else ""
+    in_parts = f"{name} is judged in part: {shares}." if shares else ""
     return tuple(filter(None, (in_parts, _stuffing_warning(name, side))))
 
 

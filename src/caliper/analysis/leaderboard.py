@@ -91,8 +91,8 @@ def metric_columns(part: BenchmarkReport, metric: str | None = None) -> tuple[Co
         for number, head in enumerate(each.columns):
             by_metric.setdefault(_plain(head), (each, number))
     if metric is not None and _plain(metric) not in by_metric:
-        known = ", ".join(by_metric)
-        raise InvalidInput(f"no metric {metric}; there are: {known}", field="--metric")
+        names = ", ".join(by_metric)
+        raise InvalidInput(f"no metric {metric}; there are: {names}", field="--metric")
     first = (part.tables[0], part.tables[0].chart or 0)
     table, place = first if metric is None else by_metric[_plain(metric)]
     return tuple(

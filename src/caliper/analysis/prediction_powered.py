@@ -239,5 +239,5 @@ def _slopes(
     crossed = crossed - sum_known * sum_wanted / size
     square = square - sum_known**2 / size
     slopes = crossed / np.maximum(square * (1 + _RIDGE / np.maximum(number, 1)), 1e-12)
-    found: Array = slopes[fold, code]
-    return found
+    slope: Array = slopes[fold, code]
+    return slope

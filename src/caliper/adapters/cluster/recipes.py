@@ -47,7 +47,7 @@ CALLERS = {
 """The generated tokens, with the name and role of each in the token file."""
 AUTHORITY, CERTIFICATE, TOKENS = "caliper-ca", "caliper-ca-certificate", "caliper-tokens"
 _KEYSTORE, _VERIFIER = "keystore.pem", "caliper-senders"
-# Longer than what the alert CaliperCertificateEnds says: it fires only if a renewal fails.
+# Longer than the alert CaliperCertificateEnds allows: it fires only if a renewal fails.
 _RENEWAL = timedelta(days=45)
 
 Data = Mapping[str, bytes]
@@ -176,7 +176,7 @@ class _ServingCertificate:
         current = SignedCertificate(data["tls.crt"], data["tls.key"])
         yield from _read(known).faults(current, self.names)
         if self.component == "kafka" and data[_KEYSTORE] != current.key + current.chain:
-            yield f"{_KEYSTORE} is not key and certificate of the other files"
+            yield f"{_KEYSTORE} does not hold the key and certificate of the other files"
 
 
 def _random(name: str, *files: str, **known: str) -> SecretRecipe:

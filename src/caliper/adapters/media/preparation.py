@@ -1,4 +1,4 @@
-"""What a captioning model is shown for media: a picture, a clip, or frames of it."""
+"""The images that a captioning model is shown: a picture, a clip, or frames of it."""
 
 from __future__ import annotations
 
@@ -109,7 +109,7 @@ class InlineMedia:
             try:
                 data = await fetch(most)
             except DataLoss:
-                # No fault of the medium, but of the store.
+                # The store's fault, not the medium's.
                 raise
             except InvalidInput as error:
                 raise InvalidInput(error.message, file=name) from error

@@ -55,7 +55,7 @@ def parse_addresses(text: str, known: tuple[str, ...]) -> tuple[TritonAddress, .
     if match is None or not all(_is_target(target) for target in targets):
         raise InvalidInput(f"a model of a Triton server is written triton:{SYNTAX}", field="triton")
     if len(set(targets)) < len(targets):
-        raise InvalidInput("the same server stands there twice", field="triton")
+        raise InvalidInput("the same server is listed twice", field="triton")
     options, version = _options(match["options"] or "", known), match["version"] or ""
     tls = match["tls"] is not None
     return tuple(TritonAddress(target, match["model"], version, options, tls) for target in targets)

@@ -90,8 +90,8 @@ async def _post(
             aiohttp.ClientSession(timeout=limit) as session,
             session.post(url, data=body, headers=headers, allow_redirects=False) as answer,
         ):
-            given = answer.headers
-            return answer.status, retry_after(given.get("retry-after"), given.get("date"))
+            received = answer.headers
+            return answer.status, retry_after(received.get("retry-after"), received.get("date"))
     except TimeoutError as error:
         raise BackendTimeout(f"no answer in {seconds:g} s") from error
     except aiohttp.InvalidURL as error:

@@ -102,7 +102,7 @@ class Target:
 
     @property
     def stamps(self) -> list[Stamp]:
-        """What changes whenever one of the files does."""
+        """The stamps of the files: one changes whenever its file does."""
         files = (self.ca, *(self.identity or ()))
         return [file_stamp(file) for file in files if file is not None]
 

@@ -1,4 +1,4 @@
-"""Sends a dataset to a gateway: first what it is, then the content that is missing there."""
+"""Sends a dataset to a gateway: first its description, then the content that is missing there."""
 
 from __future__ import annotations
 
@@ -71,10 +71,10 @@ async def _send_batch(outline: _Outline, left: dict[str, int], ask: Send, send: 
             if type(error) not in _BROKEN_OFF:
                 raise
             response = await ask(partial(outline.parts, paths, {}))
-            known = {each.sha256: each.offset for each in response.partial}
-            missing = {each: known.get(each, 0) for each in left if each in response.missing}
+            offsets = {each.sha256: each.offset for each in response.partial}
+            missing = {each: offsets.get(each, 0) for each in left if each in response.missing}
             stands = len(missing) == len(left) and sum(missing.values()) <= sum(left.values())
-            # Who refuses what is being sent may say why only to a second call, and a gateway may
+            # A refusal while sending may be explained only to a second call, and a gateway may
             # notice late that a link broke.
             if stands and again:
                 raise
@@ -86,7 +86,7 @@ async def _send_batch(outline: _Outline, left: dict[str, int], ask: Send, send: 
 
 
 class _Outline:
-    """What a dataset consists of: the SHA-256 of its files by name, and of its media by path."""
+    """The contents of a dataset: the SHA-256 of its files by name, and of its media by path."""
 
     def __init__(self, parcel: Parcel, name: str) -> None:
         self._parcel, self._name = parcel, name

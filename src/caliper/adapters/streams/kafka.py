@@ -78,7 +78,7 @@ class KafkaStream:
                 producer = self._producer
                 await asyncio.to_thread(producer.partitions_for, topic)
             except KafkaError as error:
-                raise unavailable(f"no word about topic {topic}", error) from error
+                raise unavailable(f"no answer about topic {topic}", error) from error
             if producer is not self._producer:
                 raise StreamUnavailable("Kafka: the producer was given up in the meantime")
             self._known_topics.add(topic)

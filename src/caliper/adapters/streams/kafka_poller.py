@@ -120,8 +120,8 @@ class KafkaPoller:
         kafka-python 3.0.12 does so if it rejoins because a topic grew, and the poll ends before
         that completes: the next poll assumes that it did. So polls while rejoining are longer.
 
-        The broker lets a group wait a whole session for a member that died, and who gives up in the
-        meantime makes all others join again.
+        The broker lets a group wait a whole session for a member that died, and a member that gives
+        up in the meantime makes all others join again.
         """
         now = time.monotonic()
         state = client.group_metadata().state

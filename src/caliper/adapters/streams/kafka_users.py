@@ -63,11 +63,11 @@ def remove_stream_users(access: KafkaAccess, names: Sequence[str]) -> list[str]:
     """
     try:
         with closing(access.admin()) as admin:
-            known = admin.describe_user_scram_credentials()
+            credentials = admin.describe_user_scram_credentials()
             passwords = [
                 UserScramCredentialDeletion(name, each["mechanism"])
                 for name in names
-                for each in known.get(name, {}).get("credential_infos", ())
+                for each in credentials.get(name, {}).get("credential_infos", ())
             ]
             if passwords:
                 admin.alter_user_scram_credentials(passwords)
@@ -95,10 +95,10 @@ def _set_passwords(
 ) -> list[str]:
     wrong = [user for user in users if not _lets_in(access, mechanism, user)]
     if wrong:
-        told = admin.alter_user_scram_credentials(
+        answers = admin.alter_user_scram_credentials(
             [UserScramCredentialUpsertion(user.name, mechanism, user.password) for user in wrong]
         )
-        for name, refusal in told.items():
+        for name, refusal in answers.items():
             if refusal is not None:
                 raise StreamUnavailable(f"Kafka: the password of {name}: {refusal}")
     return [f"set the password of user {user.name}" for user in wrong]

@@ -100,6 +100,6 @@ def _correlation(task: str, runs: tuple[RunMetrics, ...]) -> HitCorrelation:
     pairs = [
         (run.tasks[task]["precision"].value, run.tasks[task]["hit_rate"].value) for run in runs
     ]
-    known = [(x, y) for x, y in pairs if x is not None and y is not None]
-    found = estimate_correlation([x for x, _ in known], [y for _, y in known], noun="runs")
-    return HitCorrelation(task, len(known), found.pearson, found.spearman)
+    points = [(x, y) for x, y in pairs if x is not None and y is not None]
+    correlation = estimate_correlation([x for x, _ in points], [y for _, y in points], noun="runs")
+    return HitCorrelation(task, len(points), correlation.pearson, correlation.spearman)

@@ -156,7 +156,7 @@ def _verdict(results: Results, row: VerdictRow) -> _Attributes:
 
 
 def _about(results: Results, benchmark: str) -> _Attributes:
-    """What says whose figure it is, and whether the run is complete."""
+    """Attributes that say whose figure it is, and whether the run is complete."""
     step: _Attributes = {} if results.step is None else {"caliper.step": results.step}
     return {
         "caliper.run": results.run,
