@@ -91,7 +91,7 @@ def _hits(analysis: PrecisionAgainstHits | None) -> Iterator[TextTable]:
             for each in analysis.correlations
         )
         heads = ("", "runs", "Pearson's r", "Spearman's rho")
-        note = "Below 0: who mentions more is less often right."
+        note = "Below 0: models that mention more are less often right."
         yield TextTable("Precision and hit rate over runs", heads, rows, note)
     if analysis.ranking is not None:
         title = "Ranking by precision and by hit rate"

@@ -1,4 +1,4 @@
-"""The errors of huggingface_hub, as ones that say what to do."""
+"""Errors of huggingface_hub, translated into ones that say what to do."""
 
 from __future__ import annotations
 

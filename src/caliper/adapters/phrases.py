@@ -83,7 +83,7 @@ def exclusion(row: LeaderboardRow) -> str:
 
 
 def lacks(dimensions: Sequence[str]) -> str:
-    """Which dimensions an average lacks; empty if none."""
+    """The dimensions that an average lacks; empty if none."""
     return f"lacks {', '.join(map(readable, dimensions))}" if dimensions else ""
 
 

@@ -113,8 +113,8 @@ def measure_agreement(questions: Sequence[RatedQuestion]) -> Agreement:
 
 
 def agreement_of(table: RatingTable) -> Agreement:
-    """The agreement of all raters of a table. Questions with fewer than two verdicts are left out;
-    labels that nobody gave to the others are, too.
+    """The agreement of all raters of a table. Questions with fewer than two verdicts are left out,
+    and so are labels that the others never got.
     """
     table = table.rows((table.codes != NO_LABEL).sum(axis=1) >= 2)
     present = np.unique(table.codes[table.codes != NO_LABEL])

@@ -1,6 +1,6 @@
 """Figures computed from a tally, with 95% intervals where they exist.
 
-Which interval (architecture, "Metrics"):
+The choice of the interval (architecture, "Metrics"):
 
     COUNT, PLAIN                                none
     PROPORTION, one question per cluster        Wilson's score interval

@@ -154,7 +154,7 @@ class _Sample:
         effects = self.share * (self.control + self.weight * self.residual)
         sums = np.bincount(self.media, effects)
         number = len(np.unique(self.media))
-        # What stands for residuals beyond those that were seen.
+        # The part that stands for unseen residuals.
         rest = self.squares - self.residual**2
         floor = float(((self.share * self.weight) ** 2 * rest).sum())
         return float((sums**2).sum()) * number / max(1, number - 1) + floor

@@ -30,7 +30,7 @@ _FAILED = "Failed to obtain answer"
 @dataclass(frozen=True, slots=True)
 class CaptionRow:
     """A row about the caption of a sample. `names` are the values that may name the sample, by
-    field, the surest first. `text` is None if there is no caption, `benchmark` if any may have it.
+    field, the surest first. `text` is None for a missing caption, `benchmark` if none is named.
     """
 
     row: Row

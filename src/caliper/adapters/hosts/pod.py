@@ -56,7 +56,7 @@ class PodServer:
     async def start(self, checkpoint: CheckpointRevision, note: Note) -> CheckpointEndpoint:
         plan, fields = self._plan, checkpoint_fields(checkpoint)
         manifest, model = fill([dict(plan.manifest), plan.model], fields)
-        # A name of its own: to delete it harms no other pod, whenever that is.
+        # A unique name: to delete it never harms another pod.
         name = f"caliper-checkpoint-{secrets.token_hex(6)}"
         pods = f"{plan.api.rstrip('/')}/api/v1/namespaces/{plan.namespace}/pods"
         self._trace = {"kind": "pod", "url": f"{pods}/{name}", "account": plan.account}

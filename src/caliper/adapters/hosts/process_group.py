@@ -1,4 +1,4 @@
-"""The processes of a command: found again by another process, and ended to the last.
+"""The processes of a command: another process can find them again, and end them all.
 
 A process is named by its id, the tick at which it started, and the boot of the machine. So none
 that got the same id later is mistaken for it. The command leads a session of its own, and all that

@@ -93,7 +93,7 @@ class _Reel:
     """One pass over a clip.
 
     `encoded` maps the `wanted` indices to encoded frames; `seconds` is the decoded length,
-    `claimed` that of the container; `damaged` tells whether something failed to decode.
+    `claimed` that of the container; `damaged` says whether something failed to decode.
     """
 
     path: Path

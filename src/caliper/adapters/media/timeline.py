@@ -28,7 +28,7 @@ from statistics import median_low
 from caliper.core.preparation import Preparation
 
 _USUAL_RATE = Fraction(25)
-"""Frames per second if neither time stamps nor container tell the rate."""
+"""Frames per second if neither time stamps nor container give the rate."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -82,7 +82,7 @@ async def _post(
     url: str, body: bytes, headers: dict[str, str], seconds: float
 ) -> tuple[int, float | None]:
     """The status of the answer, whose body nobody reads, and the seconds to wait that it asks for.
-    Errors do not tell the URL, which may be a secret.
+    Errors do not name the URL, which may be a secret.
     """
     limit = aiohttp.ClientTimeout(total=seconds)
     try:

@@ -49,7 +49,7 @@ def render_runs(
 ) -> str:
     """Render the list of runs, newest first.
 
-    `asked` are the checkpoint that the list is restricted to, and the token of this page;
+    `query` are the checkpoint that the list is restricted to, and the token of this page;
     `ranked` lists have a leaderboard.
     """
     name, token = query

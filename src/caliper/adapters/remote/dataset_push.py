@@ -57,9 +57,9 @@ async def send_dataset(
 
 
 async def _send_batch(outline: _Outline, left: dict[str, int], ask: Send, send: Send) -> None:
-    """Send contents, each from its offset on. A call that ends before all is there, since a link is
-    slow or breaks, is followed by another one while calls get anywhere; one that got nowhere, by
-    one with the first content alone.
+    """Send contents, each from its offset on. After a call that ends early, because a link is slow
+    or breaks, another one follows as long as calls make progress; after one without progress, a
+    call with the first content alone.
     """
     batch, again = {*left}, False
     paths = [path for path, sha256 in outline.media.items() if sha256 in batch]

@@ -111,7 +111,7 @@ class RemoteSuites(Connection):
         return list(map(wire.decode_entry, response.entries))
 
     async def account(self, name: str) -> AccountTotals:
-        """What a suite spent in this month."""
+        """The expenses of a suite in this month."""
         response = await self._call(self._suites.GetAccount, pb.GetAccountRequest(name=name))
         return wire.decode_account(response)
 

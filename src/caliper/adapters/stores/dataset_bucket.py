@@ -1,4 +1,4 @@
-"""Datasets in buckets, copied into a folder per state of what is there."""
+"""Datasets in buckets, copied into a folder per state of the bucket."""
 
 from __future__ import annotations
 

@@ -40,8 +40,8 @@ class StreamUser:
 def apply_stream_users(access: KafkaAccess, users: Sequence[StreamUser]) -> list[str]:
     """Create the users, and correct their passwords and ACLs. Returns one line per change.
 
-    `access` is that of an administrator. What a user may do beyond the topics and groups of all
-    these users is left alone. Blocks. Raises InvalidInput if it does not log in by SCRAM,
+    `access` is that of an administrator. Permissions beyond the topics and groups of all these
+    users are left alone. Blocks. Raises InvalidInput if it does not log in by SCRAM,
     StreamUnavailable.
     """
     sasl = access.security.sasl

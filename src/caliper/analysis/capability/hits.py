@@ -1,4 +1,4 @@
-"""Precision against hit rate (paper 4.2, Tables 3 to 5): is a model right, and does it tell?
+"""Precision against hit rate (paper 4.2, Tables 3 to 5): is a model right, and does it say much?
 
 A cautious model is right where it says something and says little; a talkative one hits more and
 errs more. Per run, the metrics of equations 1 to 3 by task and on average; per task, how both go

@@ -53,7 +53,7 @@ class KnownElements:
 
 @dataclass(frozen=True, slots=True)
 class RunKnowledge:
-    """What a run's model knows and tells: by task, the average last."""
+    """The knowledge of a run's model, and how much its captions tell: by task, the average last."""
 
     name: str
     tasks: tuple[KnownElements, ...]

@@ -33,7 +33,7 @@ NAMES = tuple(field.name for field in fields(SceneAnalyses))[2:]
 
 @dataclass(frozen=True, slots=True)
 class HumanStudy:
-    """What people scored, None if nobody did, and the metrics to compare with their scores."""
+    """People's scores, None if there are none, and the metrics to compare with them."""
 
     scores: HumanScores | None = None
     measures: Measures | None = None

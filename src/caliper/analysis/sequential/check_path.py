@@ -51,7 +51,7 @@ class StopCheck:
 
 @dataclass(frozen=True, slots=True)
 class StopTarget:
-    """What is to be decided: `margin` in the unit of scores (0.01 is one point), `alpha` one-sided.
+    """The decision to make: `margin` in the unit of scores (0.01 is one point), `alpha` one-sided.
 
     `similar`: the finding is about questions like these, with media as units, not about these.
     `alarm_alpha` is that of a regression, where it is not that of a pass.

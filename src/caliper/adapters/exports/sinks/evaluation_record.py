@@ -29,8 +29,8 @@ _PERCENT = (0.0, 100.0)
 @dataclass(frozen=True)
 class BenchmarkResult:
     """A benchmark of a run. `dataset` is where its data are from: a dataset on the Hub or a URL,
-    None if that is not known. `wanted` is the model's id, if they named it, and `pack` are the
-    prompts at hand.
+    None if unknown. `wanted` is the model's id if one was named, and `pack` are the prompts at
+    hand.
     """
 
     results: Results

@@ -77,7 +77,7 @@ class OtelSink:
 
     def write(self, results: Results) -> str:
         """Send an event per figure, and one per verdict if they may leave this machine. Collectors
-        keep what they were sent before; equal events have equal ids. Raises StoreUnavailable.
+        keep earlier events; equal events have equal ids. Raises StoreUnavailable.
         """
         exporter = OTLPLogExporter(endpoint=self._url or None)
         try:
