@@ -221,7 +221,7 @@ def state(report: Report) -> str:
     if report.state == "complete":
         return "Complete: every planned question has an outcome, coverage is over the floor."
     if report.state != "finished":
-        return f"Incomplete: the run is {report.state}; figures cover what has a verdict so far."
+        return f"Incomplete: the run is {report.state}; scores so far."
     floor = report.spec.get("coverage_floor", 0.0)
     lacking = "; ".join(
         f"{part.title}: {part.coverage.scored:,} of {part.coverage.askable:,} questions scored "

@@ -87,7 +87,7 @@ class RepositoryServer:
     def _load_error(self, error: Exception) -> Exception:
         code, text = _status(error), _text(error)
         if code is StatusCode.UNAVAILABLE:
-            return BackendUnavailable(f"the Triton server is away; gRPC says: {text}")
+            return BackendUnavailable(f"cannot reach the Triton server; gRPC says: {text}")
         if code is StatusCode.DEADLINE_EXCEEDED:
             return BackendRejected(self._late("it is being loaded"))
         return BackendRejected(f"Triton does not load {self._model}; it says: {text}")

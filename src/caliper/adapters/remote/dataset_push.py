@@ -81,7 +81,7 @@ async def _send_batch(outline: _Outline, left: dict[str, int], ask: Send, send: 
             left, again = missing, stands
             continue
         if not some.keys().isdisjoint(response.missing):
-            raise BackendUnavailable("the gateway lost what was pushed; push it again")
+            raise BackendUnavailable("the gateway lost the pushed data; push it again")
         left, again = {each: left[each] for each in left if each not in some}, False
 
 

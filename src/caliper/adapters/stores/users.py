@@ -18,8 +18,8 @@ from caliper.adapters.stores.s3_errors import translate_errors
 from caliper.core.errors import StoreUnavailable
 
 _BY_HAND = (
-    "only a MinIO and its administrator can; elsewhere make users or roles by hand, with what "
-    "`caliper storage policies` prints, and leave out --users"
+    "this needs MinIO and its administrator; elsewhere create users or roles by hand, with the "
+    "policies from `caliper storage policies`, and omit --users"
 )
 _WRONG_KEYS = frozenset({"InvalidAccessKeyId", "SignatureDoesNotMatch"})
 

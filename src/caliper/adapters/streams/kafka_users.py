@@ -46,7 +46,7 @@ def apply_stream_users(access: KafkaAccess, users: Sequence[StreamUser]) -> list
     """
     sasl = access.security.sasl
     if sasl is None or not sasl.mechanism.startswith("SCRAM"):
-        raise InvalidInput("users are created by SCRAM alone", field="kafka_mechanism")
+        raise InvalidInput("users can only be created with SCRAM", field="kafka_mechanism")
     try:
         with closing(access.admin()) as admin:
             return [
