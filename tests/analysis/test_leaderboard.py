@@ -42,7 +42,7 @@ def ranked(*values: float | None) -> Board:
 
 
 def test_the_best_is_first_and_equal_values_share_a_place() -> None:
-    rows = ranked(50.0, None, 70.0, 50.0, 10.0).rows
+    rows = ranked(50.0, None, 70.0, 50.0, 10.0).standings
     assert [(row.place, row.name) for row in rows] == [
         (1, "run2"),
         (2, "run0"),
@@ -59,7 +59,7 @@ def test_a_run_without_the_benchmark_has_no_data() -> None:
         ("capability", "Capability"),
         ("captionqa", "Captionqa"),
     ]
-    rows = rank("board", columns, 0, [other, run("first", 50.0)]).rows
+    rows = rank("board", columns, 0, [other, run("first", 50.0)]).standings
     assert [[estimate.value for estimate in row.estimates] for row in rows] == [
         [50.0, None],
         [None, 80.0],
@@ -68,7 +68,7 @@ def test_a_run_without_the_benchmark_has_no_data() -> None:
 
 def test_what_a_row_tells_of_its_run() -> None:
     thin = Report("thin", "finished", (part("capability", 1.0, Coverage(10, 5)),))
-    (row,) = rank("board", (COLUMN,), 0, [thin]).rows
+    (row,) = rank("board", (COLUMN,), 0, [thin]).standings
     assert row.partial
     assert row.coverage == 0.5
     assert not row.stuffed
@@ -77,9 +77,9 @@ def test_what_a_row_tells_of_its_run() -> None:
 def test_a_row_tells_of_stuffing_in_the_benchmarks_of_its_board() -> None:
     stuffed = replace(part("capability", 1.0), suspicious=Suspicious(9, 10, {"long": 9}, 9))
     runs = [Report("stuffed", "complete", (stuffed, part("captionqa", 1.0)))]
-    (row,) = rank("board", (COLUMN,), 0, runs).rows
+    (row,) = rank("board", (COLUMN,), 0, runs).standings
     assert row.stuffed
-    (row,) = rank("board", (Column("captionqa", "average", F1),), 0, runs).rows
+    (row,) = rank("board", (Column("captionqa", "average", F1),), 0, runs).standings
     assert not row.stuffed
 
 
@@ -102,7 +102,7 @@ def test_differences_from_the_best_are_adjusted_over_all_pairs_of_rows() -> None
     board = ranked(70.0, 60.0, 65.0, None)
     lost = Difference(70.0, 60.0, -10.0, p=0.001)
     near = Difference(70.0, 65.0, -5.0, p=0.016)
-    told = add_differences(board, {1: lost, 2: near, 3: None}).rows
+    told = add_differences(board, {1: lost, 2: near, 3: None}).standings
     assert [(row.name, row.behind, row.clear) for row in told] == [
         ("run0", None, False),
         ("run2", replace(near, adjusted=0.048), True),
@@ -110,17 +110,17 @@ def test_differences_from_the_best_are_adjusted_over_all_pairs_of_rows() -> None
         ("run3", None, False),
     ]
     # One more row makes six pairs of three, though it is not paired with the best.
-    told = add_differences(ranked(70.0, 60.0, 65.0, 64.0), {1: lost, 2: near, 3: None}).rows
+    told = add_differences(ranked(70.0, 60.0, 65.0, 64.0), {1: lost, 2: near, 3: None}).standings
     assert [row.behind and row.behind.adjusted for row in told] == [None, 0.096, None, 0.006]
     assert [row.clear for row in told] == [False, False, False, True]
 
 
 def test_two_rows_are_one_pair_and_no_p_is_above_1() -> None:
     near = Difference(70.0, 65.0, -5.0, p=0.049)
-    (_, row) = add_differences(ranked(70.0, 65.0), {1: near}).rows
+    (_, row) = add_differences(ranked(70.0, 65.0), {1: near}).standings
     assert (row.behind, row.clear) == (replace(near, adjusted=0.049), True)
     alike = Difference(70.0, 65.0, -5.0, p=0.9)
-    (*_, row) = add_differences(ranked(70.0, 68.0, 65.0), {2: alike}).rows
+    (*_, row) = add_differences(ranked(70.0, 68.0, 65.0), {2: alike}).standings
     assert (row.behind, row.clear) == (replace(alike, adjusted=1.0), False)
 
 
@@ -151,14 +151,14 @@ def test_an_average_over_other_tasks_is_not_ranked_among_those_over_all() -> Non
         easy,
         over_tasks("weak", 40.0, OCR=60.0, event=20.0),
         over_tasks("strong", 65.0, OCR=90.0, event=40.0),
-    ).rows
+    ).standings
     assert [(row.place, row.name, row.lacking) for row in rows] == [
         (1, "strong", ()),
         (2, "weak", ()),
         (3, "easy", ("event",)),
     ]
     # Where all lack it, none does.
-    assert by_average(easy, over_tasks("other", 70.0, OCR=70.0)).rows[0].lacking == ()
+    assert by_average(easy, over_tasks("other", 70.0, OCR=70.0)).standings[0].lacking == ()
 
 
 def test_partial_runs_come_after_complete_ones() -> None:
@@ -167,7 +167,7 @@ def test_partial_runs_come_after_complete_ones() -> None:
         over_tasks("whole", 40.0, OCR=40.0),
         over_tasks("short", 95.0, "running", OCR=95.0),
         over_tasks("equal", 90.0, OCR=90.0),
-    ).rows
+    ).standings
     assert [(row.place, row.name) for row in rows] == [
         (1, "equal"),
         (2, "whole"),

@@ -30,9 +30,9 @@ def drawn(draw: np.random.Generator, shifts: Sequence[float]) -> tuple[Leaderboa
     """The rows of runs that are right in so much more of all questions."""
     tallies = side_by_side(draw, shifts, max(shifts))
     board = rank("board", (COLUMN,), 0, [report(*each) for each in enumerate(tallies)])
-    first, *others = (row.run for row in board.rows)
+    first, *others = (row.run for row in board.standings)
     apart = {run: difference(RECALL, tallies[first], tallies[run]) for run in others}
-    return add_differences(board, apart).rows
+    return add_differences(board, apart).standings
 
 
 @pytest.mark.parametrize("checkpoints", [3, 10])

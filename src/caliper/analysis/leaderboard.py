@@ -67,7 +67,7 @@ class Board:
     title: str
     columns: tuple[Column, ...]
     by: int
-    rows: tuple[LeaderboardRow, ...]
+    standings: tuple[LeaderboardRow, ...]
 
 
 def headline_columns(reports: Iterable[Report]) -> tuple[Column, ...]:
@@ -186,8 +186,8 @@ def add_differences(board: Board, differences: Mapping[int, Difference | None]) 
     American Statistical Association 56, 1961). A step-down procedure over the rows (Holm) would
     lower the last factor by at most k - 2, and guarantees nothing about the direction.
     """
-    ranked = sum(row.estimates[board.by].value is not None for row in board.rows)
-    by_row = [differences.get(row.run) for row in board.rows]
+    ranked = sum(row.estimates[board.by].value is not None for row in board.standings)
+    by_row = [differences.get(row.run) for row in board.standings]
     adjusted = [bonferroni(None if one is None else one.p, comb(ranked, 2)) for one in by_row]
     rows = (
         replace(
@@ -195,6 +195,6 @@ def add_differences(board: Board, differences: Mapping[int, Difference | None]) 
             behind=None if one is None else replace(one, adjusted=p),
             clear=p is not None and p < LEVEL,
         )
-        for row, one, p in zip(board.rows, by_row, adjusted, strict=True)
+        for row, one, p in zip(board.standings, by_row, adjusted, strict=True)
     )
-    return replace(board, rows=tuple(rows))
+    return replace(board, standings=tuple(rows))

@@ -107,8 +107,8 @@ def _write(options: LeaderboardOptions, boards: Sequence[Board]) -> None:
 def _table(board: Board) -> Table:
     """One row per checkpoint, or transposed if there are more figures than checkpoints."""
     heads = [*(escape(column.label) for column in board.columns), "behind the best"]
-    names = [_name_cell(row) for row in board.rows]
-    cells = [_cells(board, row) for row in board.rows]
+    names = [_name_cell(row) for row in board.standings]
+    cells = [_cells(board, row) for row in board.standings]
     if len(heads) > len(names):
         heads, names, cells = names, heads, [list(line) for line in zip(*cells, strict=True)]
     grid = text_table([""], heads, board.title)

@@ -78,13 +78,13 @@ async def _with_differences(boards: Sequence[Board], competitors: Entrants) -> l
     apart: dict[int, Mapping[int, Differences]] = {}
     filled = []
     for board in boards:
-        ranking, best = board.columns[board.by], board.rows[0].run
+        ranking, best = board.columns[board.by], board.standings[0].run
         if best not in apart:
             apart[best] = await competitors.differences_from(best)
         differences: dict[int, Difference | None] = {
             row.run: apart[best][row.run].get(ranking.benchmark, {}).get(ranking.path)
-            for row in board.rows[1:]
+            for row in board.standings[1:]
         }
-        rows = tuple(replace(row, remarks=remarks[row.run]) for row in board.rows)
-        filled.append(add_differences(replace(board, rows=rows), differences))
+        standings = tuple(replace(row, remarks=remarks[row.run]) for row in board.standings)
+        filled.append(add_differences(replace(board, standings=standings), differences))
     return filled

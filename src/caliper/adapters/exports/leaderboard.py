@@ -22,7 +22,7 @@ def leaderboard_csv(board: Board) -> str:
     rows: list[Sequence[object]] = [
         ("place", "checkpoint", *heads, "coverage", "partial", "lacks", "stuffed")
     ]
-    for row in board.rows:
+    for row in board.standings:
         numbers = (number for e in row.estimates for number in (e.value, e.low, e.high))
         partial, stuffed = (str(each).lower() for each in (row.partial, row.stuffed))
         state = (row.coverage, partial, ", ".join(row.lacking), stuffed)
@@ -37,7 +37,7 @@ def _names(board: Board) -> tuple[str, ...]:
 def leaderboard_markdown(board: Board) -> str:
     """A heading, a table with one row per checkpoint, and remarks on them."""
     head = ("", *_names(board), "Behind the best")
-    table = grid(head, [_row(row) for row in board.rows])
+    table = grid(head, [_row(row) for row in board.standings])
     blocks = [f"### {plain(board.title)}", table]
     if remarks := list(_remarks(board)):
         blocks.append("\n".join(f"- {plain(remark)}" for remark in remarks))
@@ -50,7 +50,7 @@ def _row(row: LeaderboardRow) -> tuple[str, ...]:
 
 
 def _remarks(board: Board) -> Iterator[str]:
-    for row in board.rows:
+    for row in board.standings:
         if state := phrases.exclusion(row):
             late = "; placed after complete runs" if row.partial or row.lacking else ""
             yield f"{row.name}: {state}{late}"
@@ -73,6 +73,6 @@ def _board(board: Board) -> dict[str, Any]:
         "ranked_by": board.columns[board.by].label,
         "rows": [
             {name: value for name, value in asdict(row).items() if name != "run"}
-            for row in board.rows
+            for row in board.standings
         ],
     }

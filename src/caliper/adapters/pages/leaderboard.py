@@ -27,4 +27,4 @@ def render_leaderboard(boards: Sequence[Board], **around: Any) -> str:
 
 
 def _axis(board: Board) -> charts.Scale | None:
-    return charts.scale(row.estimates[board.by] for row in board.rows)
+    return charts.scale(row.estimates[board.by] for row in board.standings)
