@@ -4,7 +4,7 @@ import pytest
 from tests.fakes import reports
 
 from caliper.adapters import phrases
-from caliper.benchmarks import lexical_agreement
+from caliper.benchmarks.base import LEXICAL_WARNING
 from caliper.core.report import Coverage, Estimate, Report
 from caliper.core.suspicion import Suspicious
 
@@ -53,7 +53,7 @@ def test_a_headline_that_was_not_estimated_has_no_data() -> None:
 
 
 def test_a_lexical_model_is_loud_even_if_nobody_wrote_it() -> None:
-    assert phrases.notes(reports.captionqa()) == ((lexical_agreement.WARNING,), ())
+    assert phrases.notes(reports.captionqa()) == ((LEXICAL_WARNING,), ())
     assert phrases.notes(reports.capability()) == ((), ("Replies were read leniently.",))
 
 
@@ -67,8 +67,8 @@ def test_many_blank_captions_are_loud_beside_a_lexical_model() -> None:
     note = "25 of 100 captions are blank: they count as answers that mention nothing."
     many = f"{note} Check how they were made before you trust a figure."
     part = dataclasses.replace(reports.captionqa(), notes=(many,))
-    assert phrases.notes(part) == ((many, lexical_agreement.WARNING), ())
-    assert [phrases.heading(loud) for loud in (many, lexical_agreement.WARNING)] == [
+    assert phrases.notes(part) == ((many, LEXICAL_WARNING), ())
+    assert [phrases.heading(loud) for loud in (many, LEXICAL_WARNING)] == [
         "Warning",
         "Not comparable with published figures",
     ]

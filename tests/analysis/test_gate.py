@@ -95,7 +95,7 @@ def test_where_all_media_tell_the_same_checks_are_looked_at_together() -> None:
 
 def test_without_a_spread_or_an_end_nothing_is_decided() -> None:
     bare = difference(0.0, None, low=None, high=None, method="")
-    assert decided(bare) == (Decision.INCONCLUSIVE, "nothing tells how sure the difference is")
+    assert decided(bare) == (Decision.INCONCLUSIVE, "the difference has no interval")
 
 
 CANNOT = ("overall", "cannot")

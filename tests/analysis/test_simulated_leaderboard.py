@@ -11,7 +11,7 @@ from tests.fakes.random_runs import RECALL, at_least, at_most, side_by_side
 
 from caliper.analysis.compare import difference
 from caliper.analysis.intervals import estimate
-from caliper.analysis.leaderboard import Column, Standing, add_differences, rank
+from caliper.analysis.leaderboard import Column, LeaderboardRow, add_differences, rank
 from caliper.analysis.significance import LEVEL, POWER
 from caliper.core.report import BenchmarkReport, Coverage, Report
 from caliper.core.tally import Tally
@@ -26,7 +26,7 @@ def report(run: int, tally: Tally) -> Report:
     return Report(str(run), "complete", (part,))
 
 
-def drawn(draw: np.random.Generator, shifts: Sequence[float]) -> tuple[Standing, ...]:
+def drawn(draw: np.random.Generator, shifts: Sequence[float]) -> tuple[LeaderboardRow, ...]:
     """The rows of runs that are right in so much more of all questions."""
     tallies = side_by_side(draw, shifts, max(shifts))
     board = rank("board", (COLUMN,), 0, [report(*each) for each in enumerate(tallies)])

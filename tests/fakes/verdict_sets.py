@@ -96,7 +96,7 @@ def _tally(
         found = {(0, repeat): _outcome(row[place]) for repeat, row in enumerate(scores)}
         item = Item("capability", each.item, each.sample, each.cluster, (), (about,))
         outcomes.append((item, found))
-        if answers is not None and answers.asked[place]:
+        if answers is not None and answers.elements[place]:
             media = MediaQuestion(each.task, "?", (), "x", each.key)
             asking = Question(0, media, 1)
             key = f"qa/{each.item}"

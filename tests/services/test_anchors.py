@@ -46,7 +46,7 @@ def test_the_agreement_is_shown_where_it_is_wanted(tmp_path: Path, wanted: bool)
         time.sleep(0.1)
     if wanted:
         told = json.loads((tmp_path / "alone" / "execution.json").read_text())["anchors"]
-        local = {name: sitting["agreement"] for name, sitting in told.items()}
+        local = {name: judgement["agreement"] for name, judgement in told.items()}
         assert agreement(metrics) == pytest.approx(local, abs=1e-6)
     else:
         assert agreement(metrics) == {}

@@ -20,7 +20,7 @@ from tests.fakes.loopback_server import (
 )
 
 from caliper.adapters.cluster.certificates import Authority
-from caliper.adapters.remote.channel import LastingChannel, Target
+from caliper.adapters.remote.channel import ReopeningChannel, Target
 from caliper.api.judge.v1 import judge_pb2
 from caliper.serving.server_certificates import Tls
 
@@ -138,16 +138,16 @@ async def test_a_caller_shows_and_trusts_what_its_files_hold(tmp_path: Path) -> 
     ca, shown = callers(tmp_path), pair(tmp_path / "caller", OTHERS)
     tls = replace(pair(tmp_path / "server"), clients=write(tmp_path / "clients.crt", OURS.text))
     async with serving(judging(nothing), options=replace(OPTIONS, tls=tls)) as server:
-        lasting = LastingChannel(target(server.address, ca, shown))
+        reopening = ReopeningChannel(target(server.address, ca, shown))
 
         async def code() -> grpc.StatusCode:
-            return await code_of(stub_of("JudgeService", lasting.current()).Judge(REQUEST))
+            return await code_of(stub_of("JudgeService", reopening.current()).Judge(REQUEST))
 
         assert await code() is REFUSED
         pair(tmp_path / "caller")
         assert await code() is OK
-        assert lasting.current() is lasting.current()
+        assert reopening.current() is reopening.current()
         pair(tmp_path / "server", OTHERS)
         callers(tmp_path, OTHERS)
         assert await code() is OK
-        await lasting.close()
+        await reopening.close()

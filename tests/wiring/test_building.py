@@ -13,7 +13,7 @@ from caliper.adapters.streams.memory import MemoryStream
 from caliper.adapters.wire.identity_codec import IdentityCodec
 from caliper.core.envelopes import Message
 from caliper.pipeline.planning.publisher import QA_JOBS, VERDICTS
-from caliper.pipeline.reports.judge_check import read_sittings
+from caliper.pipeline.reports.judge_check import read_judgements
 from caliper.pipeline.store.runs import SPEC, run_store, write_json
 from caliper.wiring.grounds import Ground
 from caliper.wiring.roles import RoleModels
@@ -48,6 +48,6 @@ async def test_verdicts_are_published_after_the_anchors_were_judged() -> None:
     assert not told.done()
     model.free.set()
     await told
-    assert (await read_sittings(run_store(store, spec.run_id), spec)).keys() == {"captionqa"}
+    assert (await read_judgements(run_store(store, spec.run_id), spec)).keys() == {"captionqa"}
     parts.workers[0].stop()
     await running

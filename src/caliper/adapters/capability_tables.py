@@ -54,8 +54,8 @@ def _figures(metrics: Mapping[str, Estimate]) -> TextRow:
     return tuple(map(with_interval, metrics.values()))
 
 
-def _hits(found: PrecisionAgainstHits | None) -> Iterator[TextTable]:
-    if found is None:
+def _hits(analysis: PrecisionAgainstHits | None) -> Iterator[TextTable]:
+    if analysis is None:
         return
     rows = tuple(
         (
@@ -65,66 +65,66 @@ def _hits(found: PrecisionAgainstHits | None) -> Iterator[TextTable]:
             value_text(run.not_mentioned),
             f"{run.unscored:,}",
         )
-        for run in found.runs
+        for run in analysis.runs
     )
     heads = ("", *_HEADS, "wrong %", "not mentioned %", "unscored")
     note = "Of all elements, recall % are stated correctly: the rest is wrong or not mentioned."
-    bars = tuple(run.tasks[AVERAGE]["f1"] for run in found.runs)
+    bars = tuple(run.tasks[AVERAGE]["f1"] for run in analysis.runs)
     points = tuple(
         (run.name, run.tasks[AVERAGE]["hit_rate"], run.tasks[AVERAGE]["precision"])
-        for run in found.runs
+        for run in analysis.runs
     )
     axes = (_TITLES["hit_rate"], _TITLES["precision"])
     yield TextTable("Averages over tasks", heads, rows, note, "F1", bars, axes, points)
     for metric, title in _TITLES.items():
         rows = tuple(
-            (_task(task), *(with_interval(run.tasks[task][metric]) for run in found.runs))
-            for task in found.runs[0].tasks
+            (_task(task), *(with_interval(run.tasks[task][metric]) for run in analysis.runs))
+            for task in analysis.runs[0].tasks
         )
-        heads = ("", *(run.name for run in found.runs))
+        heads = ("", *(run.name for run in analysis.runs))
         yield TextTable(
-            f"{title} by task", heads, rows, radar=_radar(found) if metric == "f1" else ()
+            f"{title} by task", heads, rows, radar=_radar(analysis) if metric == "f1" else ()
         )
-    if any(each.pearson.value is not None for each in found.correlations):
+    if any(each.pearson.value is not None for each in analysis.correlations):
         rows = tuple(
             (_task(each.task), str(each.runs), *map(with_interval, (each.pearson, each.spearman)))
-            for each in found.correlations
+            for each in analysis.correlations
         )
         heads = ("", "runs", "Pearson's r", "Spearman's rho")
-        note = "Below 0: who mentions more is less often right."
+        note = "Below 0: models that mention more are less often right."
         yield TextTable("Precision and hit rate over runs", heads, rows, note)
-    if found.ranking is not None:
+    if analysis.ranking is not None:
         title = "Ranking by precision and by hit rate"
-        yield ranking_table(title, found.ranking, ("precision", "hit rate"))
+        yield ranking_table(title, analysis.ranking, ("precision", "hit rate"))
 
 
-def _radar(found: PrecisionAgainstHits) -> tuple[tuple[str, tuple[Estimate, ...]], ...]:
+def _radar(analysis: PrecisionAgainstHits) -> tuple[tuple[str, tuple[Estimate, ...]], ...]:
     """The F1 of each run by task, as in Fig. 3."""
     return tuple(
         (run.name, tuple(each["f1"] for task, each in run.tasks.items() if task != AVERAGE))
-        for run in found.runs
+        for run in analysis.runs
     )
 
 
-def _kt_bar(found: KnowledgeGap | None) -> Iterator[TextTable]:
-    if found is None or not found.runs:
+def _kt_bar(analysis: KnowledgeGap | None) -> Iterator[TextTable]:
+    if analysis is None or not analysis.runs:
         return
     rows = tuple(
         (run.name, with_interval(run.tasks[-1].qa_accuracy), with_interval(run.tasks[-1].kt_bar))
-        for run in found.runs
+        for run in analysis.runs
     )
     note = "Averages over tasks (Table 6); lower KT-bar is better."
-    if found.kt_range is not None:
+    if analysis.kt_range is not None:
         note += (
-            f" QA accuracy differs by {number(found.accuracy_range)} points between runs, "
-            f"KT-bar by {number(found.kt_range)}."
+            f" QA accuracy differs by {number(analysis.accuracy_range)} points between runs, "
+            f"KT-bar by {number(analysis.kt_range)}."
         )
-    bars = tuple(run.tasks[-1].kt_bar for run in found.runs)
+    bars = tuple(run.tasks[-1].kt_bar for run in analysis.runs)
     yield TextTable("KT-bar", ("", "QA accuracy", "KT-bar"), rows, note, "KT-bar", bars)
-    yield from map(_knowledge, found.runs)
-    if found.ranking is not None:
+    yield from map(_knowledge, analysis.runs)
+    if analysis.ranking is not None:
         title = "Ranking by QA accuracy and by KT-bar"
-        yield ranking_table(title, found.ranking, ("QA accuracy", "100 - KT-bar"))
+        yield ranking_table(title, analysis.ranking, ("QA accuracy", "100 - KT-bar"))
 
 
 def _knowledge(run: RunKnowledge) -> TextTable:
@@ -147,23 +147,23 @@ def _knowledge(run: RunKnowledge) -> TextTable:
     return TextTable(f"By task: {run.name}", heads, rows, note, "KT-bar", bars)
 
 
-def _judging(found: JudgeStability | None) -> Iterator[TextTable]:
-    if found is None:
+def _judging(analysis: JudgeStability | None) -> Iterator[TextTable]:
+    if analysis is None:
         return
-    yield from map(_repeats, found.repeated)
-    if found.averages:
+    yield from map(_repeats, analysis.repeated)
+    if analysis.averages:
         rows = tuple(
             (
                 f"{each.name}: {'; '.join(each.differing) or 'first judge'}",
                 *_figures(each.metrics),
             )
-            for each in found.averages
+            for each in analysis.averages
         )
-        bars = tuple(each.metrics["f1"] for each in found.averages)
+        bars = tuple(each.metrics["f1"] for each in analysis.averages)
         yield TextTable("Averages by judge", ("", *_HEADS), rows, "As in Fig. A1.", "F1", bars)
-    yield from map(_judge_pair, found.judges)
-    if found.agreements:
-        two = any(each.agreement.cohen for each in found.agreements)
+    yield from map(_judge_pair, analysis.judges)
+    if analysis.agreements:
+        two = any(each.agreement.cohen for each in analysis.agreements)
         rows = tuple(
             (
                 _task(each.task),
@@ -174,7 +174,7 @@ def _judging(found: JudgeStability | None) -> Iterator[TextTable]:
                 ),
                 with_interval(each.agreement.alpha),
             )
-            for each in found.agreements
+            for each in analysis.agreements
         )
         heads = ("", "verdicts", "equal", "Cohen's kappa" if two else "Fleiss' kappa", "alpha")
         yield TextTable("Agreement about the same captions", heads, rows)
@@ -207,8 +207,8 @@ def _repeats(run: RepeatedJudging) -> TextTable:
 
 
 def _range_bar(values: Sequence[float | None], mean: float | None) -> Estimate:
-    known = [value for value in values if value is not None]
-    return Estimate(mean, min(known), max(known)) if known else Estimate(None)
+    numbers = [value for value in values if value is not None]
+    return Estimate(mean, min(numbers), max(numbers)) if numbers else Estimate(None)
 
 
 def _judge_pair(pair: JudgePair) -> TextTable:
@@ -228,8 +228,8 @@ def _judge_pair(pair: JudgePair) -> TextTable:
     return TextTable(title, heads, rows, f"{note.capitalize()}." if note else "")
 
 
-def _sweeps(found: PreparationSweeps | None) -> Iterator[TextTable]:
-    for sweep in () if found is None else found.sweeps:
+def _sweeps(analysis: PreparationSweeps | None) -> Iterator[TextTable]:
+    for sweep in () if analysis is None else analysis.sweeps:
         yield from _sweep(sweep)
 
 
@@ -260,8 +260,8 @@ def _sweep(sweep: PreparationSweep) -> Iterator[TextTable]:
     yield TextTable(f"F1 by task: {title}", (sweep.field, *map(_task, sweep.tasks)), rows)
 
 
-def _length(found: CaptionLength | None) -> Iterator[TextTable]:
-    if found is None or not found.runs:
+def _length(analysis: CaptionLength | None) -> Iterator[TextTable]:
+    if analysis is None or not analysis.runs:
         return
     rows = tuple(
         (
@@ -271,7 +271,7 @@ def _length(found: CaptionLength | None) -> Iterator[TextTable]:
             with_interval(run.told),
             with_interval(run.mentioned),
         )
-        for run in found.runs
+        for run in analysis.runs
     )
     heads = ("", "words", *_HEADS, "r with told", "r with mentioned")
     note = (
@@ -279,13 +279,13 @@ def _length(found: CaptionLength | None) -> Iterator[TextTable]:
     )
     over = "; ".join(
         f"{_TITLES[metric]} {with_interval(each.spearman)}"
-        for metric, each in (found.over_runs or {}).items()
+        for metric, each in (analysis.over_runs or {}).items()
         if each.spearman.value is not None
     )
     if over:
         note += f" Spearman's rho of words and average over runs: {over}."
     yield TextTable("Length and score", heads, rows, note)
-    yield from map(_quarters, found.runs)
+    yield from map(_quarters, analysis.runs)
 
 
 def _quarters(run: LengthAgainstScore) -> TextTable:

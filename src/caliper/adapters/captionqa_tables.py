@@ -52,22 +52,24 @@ def _place(domain: str, category: str = "") -> str:
     return f"{title}: {category}" if category else title
 
 
-def _difficulty(found: Difficulty | None) -> Iterator[TextTable]:
-    if found is None or found.remark:
+def _difficulty(analysis: Difficulty | None) -> Iterator[TextTable]:
+    if analysis is None or analysis.remark:
         return
     heads: TextRow = ("", "questions", "easy %", "medium %", "hard %")
-    note = f"By the share of {found.models} models that are right: easy over 80%, hard under 50%."
-    yield TextTable("By domain", heads, tuple(map(_split, found.domains)), note)
-    yield TextTable("By category", heads, tuple(map(_split, found.categories)))
+    note = (
+        f"By the share of {analysis.models} models that are right: easy over 80%, hard under 50%."
+    )
+    yield TextTable("By domain", heads, tuple(map(_split, analysis.domains)), note)
+    yield TextTable("By category", heads, tuple(map(_split, analysis.categories)))
     rows = (
         (run.name, value_text(run.easy), value_text(run.medium), value_text(run.hard))
-        for run in found.runs
+        for run in analysis.runs
     )
     yield TextTable("Accuracy by difficulty", ("", "easy", "medium", "hard"), tuple(rows))
-    if found.hardest:
+    if analysis.hardest:
         questions = (
             (f"{each.sample} #{each.ordinal}: {each.text}", each.expected, number(each.right))
-            for each in found.hardest
+            for each in analysis.hardest
         )
         yield TextTable("Hardest questions", ("", "expected", "models right %"), tuple(questions))
 
@@ -78,17 +80,17 @@ def _split(split: DifficultySplit) -> TextRow:
     return (_place(split.domain, split.category), f"{split.questions:,}", *shares)
 
 
-def _stability(found: RankingStability | None) -> Iterator[TextTable]:
-    if found is None:
+def _stability(analysis: RankingStability | None) -> Iterator[TextTable]:
+    if analysis is None:
         return
-    if found.subsets:
+    if analysis.subsets:
         heads = ("", "drawn", "Kendall's tau", "Spearman's rho", "same best %")
         note = (
-            f"Agreement with the ranking on all questions: mean and 95% range of {found.draws:,} "
-            "draws."
+            "Agreement with the ranking on all questions: mean and 95% range of "
+            f"{analysis.draws:,} draws."
         )
-        yield TextTable("With fewer questions", heads, tuple(map(_subset, found.subsets)), note)
-    for setup in found.setups:
+        yield TextTable("With fewer questions", heads, tuple(map(_subset, analysis.subsets)), note)
+    for setup in analysis.setups:
         title = f"With another setup: {'; '.join(setup.differing)}"
         yield ranking_table(title, setup.ranking, ("score", "score there"))
 
@@ -103,12 +105,12 @@ def _subset(subset: SubsetStability) -> TextRow:
     )
 
 
-def _gap(found: UtilityGap | None) -> Iterator[TextTable]:
-    if found is None or not found.runs:
+def _gap(analysis: UtilityGap | None) -> Iterator[TextTable]:
+    if analysis is None or not analysis.runs:
         return
-    domains = list(dict.fromkeys(part.domain for run in found.runs for part in run.domains))
+    domains = list(dict.fromkeys(part.domain for run in analysis.runs for part in run.domains))
     rows = []
-    for run in found.runs:
+    for run in analysis.runs:
         parts = {part.domain: part for part in run.domains}
         gaps = [with_interval(parts[name].gap) if name in parts else "" for name in domains]
         whole = run.domains[0]
@@ -117,17 +119,17 @@ def _gap(found: UtilityGap | None) -> Iterator[TextTable]:
     heads = ("", "on image", "on caption", *map(_place, domains), "gap of scores")
     note = "Accuracy on the image minus accuracy on the caption, in points (Table 4)."
     yield TextTable("Gaps", heads, tuple(rows), note)
-    if found.ranking is not None:
+    if analysis.ranking is not None:
         title = "Ranking on the image and on the caption"
-        yield ranking_table(title, found.ranking, ("on image", "on caption"))
+        yield ranking_table(title, analysis.ranking, ("on image", "on caption"))
 
 
-def _prompts(found: PromptComparison | None) -> Iterator[TextTable]:
-    if found is None:
+def _prompts(analysis: PromptComparison | None) -> Iterator[TextTable]:
+    if analysis is None:
         return
-    for change in found.changes:
+    for change in analysis.changes:
         yield from _change(change)
-    if found.prompts:
+    if analysis.prompts:
         rows = (
             (
                 each.prompt,
@@ -136,12 +138,12 @@ def _prompts(found: PromptComparison | None) -> Iterator[TextTable]:
                 value_text(each.share_of_gain),
                 value_text(each.share_of_words),
             )
-            for each in found.prompts
+            for each in analysis.prompts
         )
         heads = ("", "words", "accuracy", "% of the gain", "% of the words")
         note = "Gain: from the shortest captions to the most accurate ones."
         yield TextTable("What length gains", heads, tuple(rows), note)
-    if found.lengths:
+    if analysis.lengths:
         lengths = (
             (
                 each.name,
@@ -150,7 +152,7 @@ def _prompts(found: PromptComparison | None) -> Iterator[TextTable]:
                 with_interval(each.pearson),
                 with_interval(each.spearman),
             )
-            for each in found.lengths
+            for each in analysis.lengths
         )
         heads = ("", "words", "score", "Pearson's r", "Spearman's rho")
         note = "Correlation of a caption's length with its score, over pictures."
@@ -183,8 +185,8 @@ def _change(change: PromptChange) -> Iterator[TextTable]:
     yield TextTable(f"{title}: answers", (corner, *STATES), tuple(counts))
 
 
-def _errors(found: ErrorAnalysis | None) -> Iterator[TextTable]:
-    if found is None:
+def _errors(analysis: ErrorAnalysis | None) -> Iterator[TextTable]:
+    if analysis is None:
         return
     heads: TextRow = ("", "coverage", "accuracy", "accuracy of answered", "r over categories")
     rows = (
@@ -195,7 +197,7 @@ def _errors(found: ErrorAnalysis | None) -> Iterator[TextTable]:
             value_text(run.accuracy_of_answered),
             with_interval(run.over_categories),
         )
-        for run in found.coverage
+        for run in analysis.coverage
     )
     yield TextTable("Coverage against accuracy", heads, tuple(rows))
     heads = ("", "right", "omitted", "misleading", "forced", "unscored", "seen", "unseen")
@@ -203,7 +205,7 @@ def _errors(found: ErrorAnalysis | None) -> Iterator[TextTable]:
         "Omitted: cannot answer. Misleading: wrong, though it could have said so. Forced: wrong "
         "yes or no. Seen: errors that the model answers right from the picture."
     )
-    yield TextTable("Kinds of errors", heads, tuple(map(_counts, found.errors)), note)
+    yield TextTable("Kinds of errors", heads, tuple(map(_counts, analysis.errors)), note)
     heads = ("", "questions", "mean", "deviation", "least", "most", "cannot %")
     of_categories = (
         (
@@ -211,16 +213,16 @@ def _errors(found: ErrorAnalysis | None) -> Iterator[TextTable]:
             f"{each.questions:,}",
             *map(value_text, (each.mean, each.deviation, each.least, each.most, each.cannot)),
         )
-        for each in found.categories
+        for each in analysis.categories
     )
     note = (
         "Scores of the runs (Table 9). Pearson's r of cannot % and mean: "
-        f"{with_interval(found.cannot_score)}."
+        f"{with_interval(analysis.cannot_score)}."
     )
     yield TextTable("Categories over all runs", heads, tuple(of_categories), note)
 
 
 def _counts(counts: ErrorCounts) -> TextRow:
     kinds = (counts.right, counts.omitted, counts.misleading, counts.forced, counts.unscored)
-    seen = ("" if count is None else f"{count:,}" for count in (counts.seen, counts.unseen))
-    return (counts.name, *(f"{count:,}" for count in kinds), *seen)
+    on_picture = ("" if count is None else f"{count:,}" for count in (counts.seen, counts.unseen))
+    return (counts.name, *(f"{count:,}" for count in kinds), *on_picture)

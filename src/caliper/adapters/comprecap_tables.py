@@ -41,29 +41,31 @@ def scene_sections(analyses: SceneAnalyses) -> tuple[TableSection, ...]:
     )
 
 
-def _people(found: HumanCorrelation | None) -> Iterator[TextTable]:
-    if found is None or not found.scored:
+def _people(analysis: HumanCorrelation | None) -> Iterator[TextTable]:
+    if analysis is None or not analysis.scored:
         return
-    yield from _correlations("Over models (Table 3)", "models", found.models)
-    yield from _correlations("Over captions", "captions", found.captions)
-    metrics = dict.fromkeys(name for model in found.scored for name in model.metrics)
+    yield from _correlations("Over models (Table 3)", "models", analysis.models)
+    yield from _correlations("Over captions", "captions", analysis.captions)
+    metrics = dict.fromkeys(name for model in analysis.scored for name in model.metrics)
     rows = [
-        (metric, *(value_text(model.metrics.get(metric)) for model in found.scored))
+        (metric, *(value_text(model.metrics.get(metric)) for model in analysis.scored))
         for metric in metrics
     ]
-    rows.insert(0, ("people", *(number(model.human) for model in found.scored)))
+    rows.insert(0, ("people", *(number(model.human) for model in analysis.scored)))
     whole = TITLES["s_unified"]
     points = tuple(
         (model.name, Estimate(model.human), Estimate(model.metrics.get(whole)))
-        for model in found.scored
+        for model in analysis.scored
     )
-    heads = ("", *(model.name for model in found.scored))
+    heads = ("", *(model.name for model in analysis.scored))
     axes = ("people's score", whole)
     yield TextTable("Scores (Table S3)", heads, tuple(rows), axes=axes, points=points)
 
 
-def _correlations(title: str, noun: str, found: Sequence[MetricCorrelation]) -> Iterator[TextTable]:
-    if all(one.estimate.kendall.value is None for one in found):
+def _correlations(
+    title: str, noun: str, correlations: Sequence[MetricCorrelation]
+) -> Iterator[TextTable]:
+    if all(one.estimate.kendall.value is None for one in correlations):
         return
     heads = ("", noun, "Pearson's r", "Kendall's tau", "Spearman's rho")
     rows = (
@@ -74,25 +76,25 @@ def _correlations(title: str, noun: str, found: Sequence[MetricCorrelation]) -> 
             with_interval(one.estimate.kendall),
             with_interval(one.estimate.spearman),
         )
-        for one in found
+        for one in correlations
     )
-    bars = tuple(_bar(one.estimate.kendall) for one in found)
+    bars = tuple(_bar(one.estimate.kendall) for one in correlations)
     yield TextTable(title, heads, tuple(rows), chart="Kendall's tau", bars=bars)
 
 
-def _bar(found: Coefficient) -> Estimate:
-    return Estimate(found.value, found.low, found.high)
+def _bar(coefficient: Coefficient) -> Estimate:
+    return Estimate(coefficient.value, coefficient.low, coefficient.high)
 
 
-def _compreqa(found: TinyObjects | None) -> Iterator[TextTable]:
-    if found is None or not found.runs:
+def _compreqa(analysis: TinyObjects | None) -> Iterator[TextTable]:
+    if analysis is None or not analysis.runs:
         return
     heads: TextRow = ("", "questions", "unscored", "accuracy %", "present %", "absent %")
-    rows: list[TextRow] = [row for run in found.runs for row in _accuracies(run)]
+    rows: list[TextRow] = [row for run in analysis.runs for row in _accuracies(run)]
     yield TextTable("Answers from the pictures (Table 4)", heads, tuple(rows))
     bands = [
         (run.name, group)
-        for run in found.runs
+        for run in analysis.runs
         for group in run.groups
         if group.kind == "cap" and group.part != "all" and group.questions
     ]
@@ -106,7 +108,7 @@ def _compreqa(found: TinyObjects | None) -> Iterator[TextTable]:
         note = "By the share of the picture that the largest such object covers (Fig. S7)."
         title = f"{KINDS['cap']} by area"
         yield TextTable(title, heads, tuple(rows), note, "% of the errors", bars)
-    for kind, ranking in found.rankings:
+    for kind, ranking in analysis.rankings:
         title = f"Ranking by S-unified and by {KINDS[kind]}"
         yield ranking_table(title, ranking, ("S-unified", KINDS[kind]))
     heads = ("", "right", "wrong", "silent", "unscored", "right %")
@@ -116,7 +118,7 @@ def _compreqa(found: TinyObjects | None) -> Iterator[TextTable]:
             *(f"{count:,}" for count in (each.right, each.wrong, each.silent, each.unscored)),
             share_text(each.right, each.right + each.wrong + each.silent),
         )
-        for run in found.runs
+        for run in analysis.runs
         for each in run.from_captions
     ]
     note = "By rules over the words of the caption, without a model. Silent: it does not say."
@@ -136,19 +138,19 @@ def _counted(group: AnswerGroup) -> TextRow:
     return f"{group.questions:,}", f"{group.unscored:,}", with_interval(group.accuracy)
 
 
-def _ablations(found: Ablations | None) -> Iterator[TextTable]:
-    if found is None:
+def _ablations(analysis: Ablations | None) -> Iterator[TextTable]:
+    if analysis is None:
         return
-    least = [f"{each.threshold:g}" for each in found.thresholds]
+    least = [f"{each.threshold:g}" for each in analysis.thresholds]
     # The first threshold is 0: the run's own tagger.
-    variants = (*found.thresholds[:1], *found.taggers) if found.taggers else ()
+    variants = (*analysis.thresholds[:1], *analysis.taggers) if analysis.taggers else ()
     taggers = [each.tagger for each in variants]
     for name in RANKED:
         title = f"{TITLES[name]} by similarity threshold"
-        yield from _ablated(title, name, found.thresholds, least)
+        yield from _ablated(title, name, analysis.thresholds, least)
     for name in RANKED:
         yield from _ablated(f"{TITLES[name]} by noun tagger", name, variants, taggers)
-    for setup in found.setups:
+    for setup in analysis.setups:
         title = f"With another setup: {'; '.join(setup.differing)}"
         yield ranking_table(title, setup.ranking, ("S-unified", "S-unified there"))
 
@@ -178,19 +180,19 @@ def _ablated(
         "Places, tau and rho: against the ranking as judged. Left out: attributes and relations "
         "that need a model."
     )
-    chart, drawn = "Kendall's tau", [each.rankings[name].correlation for each in variants]
+    chart, charted = "Kendall's tau", [each.rankings[name].correlation for each in variants]
     if variants[0].people:
-        chart, drawn = "tau with people (Fig. S6)", [each.people[name] for each in variants]
-    bars = tuple(_bar(each.kendall) for each in drawn)
+        chart, charted = "tau with people (Fig. S6)", [each.people[name] for each in variants]
+    bars = tuple(_bar(each.kendall) for each in charted)
     yield TextTable(f"Ranking by {title}", tuple(heads), tuple(rows), note, chart, bars)
 
 
-def _coefficient(found: Coefficient) -> str:
-    return "" if found.value is None else with_interval(found)
+def _coefficient(coefficient: Coefficient) -> str:
+    return "" if coefficient.value is None else with_interval(coefficient)
 
 
-def _coverage(found: AreaCoverage | None) -> Iterator[TextTable]:
-    if found is None or not found.runs:
+def _coverage(analysis: AreaCoverage | None) -> Iterator[TextTable]:
+    if analysis is None or not analysis.runs:
         return
     rows: list[TextRow] = [
         (
@@ -199,7 +201,7 @@ def _coverage(found: AreaCoverage | None) -> Iterator[TextTable]:
             f"{run.unscored:,}",
             *map(value_text, (run.paper, run.image, run.union)),
         )
-        for run in found.runs
+        for run in analysis.runs
     ]
     heads: TextRow = (
         "",
@@ -211,7 +213,7 @@ def _coverage(found: AreaCoverage | None) -> Iterator[TextTable]:
     )
     note = "S-Cov: as printed (3.3), and per pixel of the image or of the masks (s_cov)."
     yield TextTable("Area-weighted coverage", heads, tuple(rows), note)
-    bands = [(run.name, band) for run in found.runs for band in run.bands if band.instances]
+    bands = [(run.name, band) for run in analysis.runs for band in run.bands if band.instances]
     rows = [
         (
             f"{name}, {band.low:g} to {band.high:g}%",

@@ -72,8 +72,8 @@ def store_error(path: Path, error: OSError) -> StoreUnavailable:
 
 
 def fill_folder(folder: Path, fill: Callable[[Path], None]) -> Path:
-    """Have a folder filled that appears when it is whole, and return it. One that exists already
-    stays as it is. Raises the error that `store_error` returns for any OSError.
+    """Fill a folder that appears only when it is complete, and return it. An existing one stays
+    as it is. Raises the error that `store_error` returns for any OSError.
     """
     if folder.is_dir():
         return folder

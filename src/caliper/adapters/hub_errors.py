@@ -1,4 +1,4 @@
-"""The errors of huggingface_hub, as ones that say what to do."""
+"""Errors of huggingface_hub, translated into ones that say what to do."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ _LOG_IN = "log in with `hf auth login`, or set HF_TOKEN"
 
 @dataclass(frozen=True, slots=True)
 class HubRequest:
-    """What is asked of the Hub. Messages call it `name`; names are written as in `syntax`.
+    """A request to the Hub. Messages call it `name`; names are written as in `syntax`.
 
     `offline` says what to do without a network.
     """
@@ -44,22 +44,26 @@ class HubRequest:
 
 
 @contextmanager
-def hub_errors_translated(asked: HubRequest, endpoint: str | None, folder: Path) -> Iterator[None]:
+def hub_errors_translated(
+    request: HubRequest, endpoint: str | None, folder: Path
+) -> Iterator[None]:
     """Translate errors of the Hub at `endpoint`, None for the public one, and of `folder`, where
     copies go.
     """
     # Never with a user and password in it.
-    file, place = asked.name, re.sub("//[^/]*@", "//", endpoint or _HOME)
+    file, place = request.name, re.sub("//[^/]*@", "//", endpoint or _HOME)
     try:
         yield
     except hub_errors.GatedRepoError as error:
-        message = f"it is gated: accept its terms at {asked.page(place)}, then {_LOG_IN}"
+        message = f"it is gated: accept its terms at {request.page(place)}, then {_LOG_IN}"
         raise InvalidInput(message, file=file) from error
     except hub_errors.RepositoryNotFoundError as error:
-        message = f"no such {asked.kind} at {place}, or it is private: check the name, or {_LOG_IN}"
+        message = (
+            f"no such {request.kind} at {place}, or it is private: check the name, or {_LOG_IN}"
+        )
         raise InvalidInput(message, file=file) from error
     except hub_errors.RevisionNotFoundError as error:
-        message = f"it has no branch, tag or commit {asked.revision!r}"
+        message = f"it has no branch, tag or commit {request.revision!r}"
         raise InvalidInput(message, file=file) from error
     except hub_errors.HfHubHTTPError as error:
         if (status := error.response.status_code) in (401, 403):
@@ -71,10 +75,10 @@ def hub_errors_translated(asked: HubRequest, endpoint: str | None, folder: Path)
         hub_errors.OfflineModeIsEnabled,
         httpx2.HTTPError,
     ) as error:
-        message = f"{file}: {place} cannot be reached{asked.offline}"
+        message = f"{file}: {place} cannot be reached{request.offline}"
         raise StoreUnavailable(message) from error
     except hub_errors.HFValidationError as error:
-        message = f"not a {asked.kind} on the Hub; expected {asked.syntax}"
+        message = f"not a {request.kind} on the Hub; expected {request.syntax}"
         raise InvalidInput(message, file=file) from error
     except OSError as error:
         raise store_error(folder, error) from error

@@ -14,7 +14,7 @@ _LONGEST = 1024
 def check_key(key: str) -> str:
     """Return `key` if it is valid, else raise InvalidInput.
 
-    A key has at most 1024 characters, in segments separated by slashes. Segments consist of
+    A key has at most 1,024 characters, in segments separated by slashes. Segments consist of
     letters, digits, `.`, `_` and `-`, and do not start with a dot.
     """
     if len(key) > _LONGEST or not all(map(_SEGMENT.fullmatch, key.split("/"))):

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     # They import numpy, which the gateway does without, or take time that `evaluate` does not need.
     from caliper.analysis.agreement import Coefficient
     from caliper.analysis.compare import Difference
-    from caliper.analysis.leaderboard import Standing
+    from caliper.analysis.leaderboard import LeaderboardRow
     from caliper.pipeline.comparing.comparison import Side
 
 NO_DATA = "no data"
@@ -75,7 +75,7 @@ def with_interval(figure: Estimate | Difference | Coefficient) -> str:
     return f"{number(figure.value)} ({span})" if span else number(figure.value)
 
 
-def exclusion(row: Standing) -> str:
+def exclusion(row: LeaderboardRow) -> str:
     """Why a checkpoint cannot be compared with the others; empty if it can."""
     partial = f"partial, {percent(row.coverage)} covered" if row.partial else ""
     stuffed = "signs of stuffing" if row.stuffed else ""
@@ -83,7 +83,7 @@ def exclusion(row: Standing) -> str:
 
 
 def lacks(dimensions: Sequence[str]) -> str:
-    """Which dimensions an average lacks; empty if none."""
+    """The dimensions that an average lacks; empty if none."""
     return f"lacks {', '.join(map(readable, dimensions))}" if dimensions else ""
 
 
@@ -96,11 +96,11 @@ def in_part(coverage: Coverage) -> str:
 
 
 def remarks(part: BenchmarkReport) -> str:
-    """What to show beside a benchmark's headline; empty if nothing."""
+    """Remarks beside a benchmark's headline; empty if there are none."""
     return "; ".join(filter(None, (in_part(part.coverage), lacks(part.lacking))))
 
 
-def distance_to_best(row: Standing) -> str:
+def distance_to_best(row: LeaderboardRow) -> str:
     """How far a checkpoint trails the best one, with the interval; empty for the best."""
     difference = row.behind
     if difference is None or difference.value is None:
@@ -189,12 +189,12 @@ def stuffing_warnings(report: Report) -> tuple[str, ...]:
 
 def side_warnings(name: str, side: Side) -> tuple[str, ...]:
     """The warnings for a compared run that was judged in part, or has stuffed captions."""
-    drawn = ", ".join(
+    shares = ", ".join(
         f"{benchmark(part).title} ({text.removeprefix('judged in part: ')})"
         for part, coverage in side.coverage.items()
         if (text := in_part(coverage))
     )
-    in_parts = f"{name} is judged in part: {drawn}." if drawn else ""
+    in_parts = f"{name} is judged in part: {shares}." if shares else ""
     return tuple(filter(None, (in_parts, _stuffing_warning(name, side))))
 
 
@@ -221,7 +221,7 @@ def state(report: Report) -> str:
     if report.state == "complete":
         return "Complete: every planned question has an outcome, coverage is over the floor."
     if report.state != "finished":
-        return f"Incomplete: the run is {report.state}; figures cover what has a verdict so far."
+        return f"Incomplete: the run is {report.state}; scores so far."
     floor = report.spec.get("coverage_floor", 0.0)
     lacking = "; ".join(
         f"{part.title}: {part.coverage.scored:,} of {part.coverage.askable:,} questions scored "

@@ -57,15 +57,15 @@ def value_text(value: float | None) -> str:
 
 def ranking_table(title: str, ranking: RankingPair, values: tuple[str, str]) -> TextTable:
     """Two rankings of the same contestants, their `values` under these heads."""
-    found = ranking.correlation
-    note = found.remark or (
-        f"Kendall's tau {with_interval(found.kendall)}, "
-        f"Spearman's rho {with_interval(found.spearman)}."
+    correlation = ranking.correlation
+    note = correlation.remark or (
+        f"Kendall's tau {with_interval(correlation.kendall)}, "
+        f"Spearman's rho {with_interval(correlation.spearman)}."
     )
-    if found.remark and found.kendall.value is not None:
+    if correlation.remark and correlation.kendall.value is not None:
         note = (
-            f"Kendall's tau {number(found.kendall.value)}, Spearman's rho "
-            f"{number(found.spearman.value)}; {found.remark}."
+            f"Kendall's tau {number(correlation.kendall.value)}, Spearman's rho "
+            f"{number(correlation.spearman.value)}; {correlation.remark}."
         )
     rows = (
         (

@@ -1,4 +1,4 @@
-"""What trackers of experiments have in common: libraries, which are no part of Caliper and read
+"""Shared parts of experiment trackers: their libraries, which are not part of Caliper and read
 their own settings and credentials, their runs, and the names of figures.
 """
 
@@ -15,8 +15,8 @@ from caliper.core.errors import BackendUnavailable, CaliperError
 from caliper.lazy import check_library
 
 STEP = "caliper/step"
-"""The metric that holds the training step in W&B, whose own step only grows: it drops what comes
-late.
+"""The metric that holds the training step in W&B, whose own step only grows: it drops late
+values.
 """
 
 
@@ -50,7 +50,7 @@ def start_run(wandb: Any, run_id: str, **options: Any) -> Any:
 
 
 def _settings(wandb: Any) -> Any:
-    """Nothing of this machine, its code or its output belongs to the results."""
+    """Settings that keep this machine, its code and its output out of the results."""
     return wandb.Settings(
         silent=True,
         # Without a key it asks for one in a terminal, where perhaps nobody is.
@@ -68,16 +68,16 @@ def _settings(wandb: Any) -> Any:
 
 
 def experiment_id(client: Any, name: str) -> str:
-    """The experiment of that name in MLflow, which is made if there is none."""
-    found = client.get_experiment_by_name(name)
-    return str(found.experiment_id if found else client.create_experiment(name))
+    """The experiment of that name in MLflow, created if it is missing."""
+    experiment = client.get_experiment_by_name(name)
+    return str(experiment.experiment_id if experiment else client.create_experiment(name))
 
 
 def tagged_run(client: Any, experiment: str, tag: str, value: str) -> Any | None:
     """The run of MLflow whose tag has this value; None if there is none."""
     wanted = f"tags.`{tag}` = '{value}'"
-    found = client.search_runs([experiment], filter_string=wanted, max_results=1)
-    return found[0] if found else None
+    runs = client.search_runs([experiment], filter_string=wanted, max_results=1)
+    return runs[0] if runs else None
 
 
 def metric_name(figure: EntryFigure) -> str:

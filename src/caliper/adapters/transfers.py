@@ -1,4 +1,4 @@
-"""What every transfer of a dataset observes."""
+"""Limits that every transfer of a dataset observes."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ MEDIA_SUFFIXES = (
     *(".avi", ".m4v", ".mkv", ".mov", ".mp4", ".mpeg", ".mpg", ".webm"),
     *(".7z", ".tar", ".tar.gz", ".tgz", ".zip"),
 )
-"""Of files that only those need who look at media."""
+"""Suffixes of files needed only to look at media."""
 
 
 def check_room(name: str, folder: Path, total: int, here: int, most: int) -> None:

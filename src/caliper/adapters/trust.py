@@ -1,4 +1,4 @@
-"""Which certificates we trust when we call other services."""
+"""The certificates that are trusted in calls to other services."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ class _FileContext(ssl.SSLContext):
     stamp: Stamp = None
 
     def load(self) -> None:
-        """Trust the certificates of the file. Raises OSError, and SSLError for what is none."""
+        """Trust the certificates of the file. Raises OSError, and SSLError for unusable ones."""
         self.stamp = file_stamp(self.file)
         self.load_verify_locations(self.file)
 

@@ -89,9 +89,9 @@ class RatingTable:
     codes: Codes
     clusters: Places
 
-    def rows(self, chosen: NDArray[np.bool_]) -> RatingTable:
+    def rows(self, mask: NDArray[np.bool_]) -> RatingTable:
         """Some of the questions."""
-        return RatingTable(self.labels, self.codes[chosen], self.clusters[chosen])
+        return RatingTable(self.labels, self.codes[mask], self.clusters[mask])
 
 
 def measure_agreement(questions: Sequence[RatedQuestion]) -> Agreement:
@@ -113,15 +113,15 @@ def measure_agreement(questions: Sequence[RatedQuestion]) -> Agreement:
 
 
 def agreement_of(table: RatingTable) -> Agreement:
-    """The agreement of all raters of a table. Questions with fewer than two verdicts are left out;
-    labels that nobody gave to the others are, too.
+    """The agreement of all raters of a table. Questions with fewer than two verdicts are left out,
+    and so are labels that the others never got.
     """
     table = table.rows((table.codes != NO_LABEL).sum(axis=1) >= 2)
-    given = np.unique(table.codes[table.codes != NO_LABEL])
-    labels = tuple(table.labels[place] for place in given)
+    present = np.unique(table.codes[table.codes != NO_LABEL])
+    labels = tuple(table.labels[place] for place in present)
     codes, clusters = table.codes, table.clusters
     if len(labels) < len(table.labels):
-        codes = np.where(codes == NO_LABEL, NO_LABEL, np.searchsorted(given, codes))
+        codes = np.where(codes == NO_LABEL, NO_LABEL, np.searchsorted(present, codes))
     counts = np.zeros((len(codes), len(labels)))
     for code in range(len(labels)):
         counts[:, code] = (codes == code).sum(axis=1)

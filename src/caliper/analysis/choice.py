@@ -1,7 +1,7 @@
 """Choosing a reader or judge (CaptionQA, paper 3.5): several of them on the same captions.
 
 Shows how the choice of the instrument changes the figures, and how far its verdicts agree with
-those of the first one. Which is right only human labels can tell (see `agreement`).
+those of the first one. Only human labels can show which is right (see `agreement`).
 """
 
 from __future__ import annotations
@@ -32,7 +32,7 @@ class JudgeCandidate:
 
     `differences` are its figures minus those of the first candidate, paired on the same media;
     `agreement` is that of its verdicts with the first's. The first has neither. `pace` is None if
-    unknown. `blank` is how often it says that a caption does not tell when the captions are empty
+    unknown. `blank` is how often it says that it cannot answer when the captions are empty
     (faithfulness), None if unknown.
     """
 

@@ -77,7 +77,7 @@ def _benchmark_distinctions(
 
 def _model_of(label: str) -> str:
     """The model in a label. Recorded replies of a named model count as that model, whatever the
-    recording; those of an unknown model are told apart by their digest.
+    recording; those of an unknown model are distinguished by their digest.
     """
     name, mark, _ = label.rpartition(f" ({RECORDED}, ")
     return f"{name} ({RECORDED})" if mark and name != RECORDED else label

@@ -183,8 +183,8 @@ def _shared(
     without = tuple(name for name in dict.fromkeys(base_names + names) if name not in shared)
     if not without:
         return figure, (), ()
-    kept = {cell for part in figure.parts if part.dimension in shared for cell in part.cells}
-    return replace(figure, cells=tuple(filter(kept.__contains__, figure.cells))), shared, without
+    cells = {cell for part in figure.parts if part.dimension in shared for cell in part.cells}
+    return replace(figure, cells=tuple(filter(cells.__contains__, figure.cells))), shared, without
 
 
 def _value(figure: Figure, sums: Mapping[str, Sums]) -> float | None:

@@ -131,8 +131,8 @@ def _over_groups(
     groups = {name: place % count for place, name in enumerate(names)}
     without = []
     for group in range(count):
-        kept = [i for i, image in enumerate(images) if groups[image] != group]
-        rest = [metric[i] for i in kept], [human[i] for i in kept]
+        indices = [i for i, image in enumerate(images) if groups[image] != group]
+        rest = [metric[i] for i in indices], [human[i] for i in indices]
         without.append(_coefficients(*rest) if _distinct(*rest) > 1 else [math.nan] * 3)
     margin = student(count - 1) / NORMAL
 

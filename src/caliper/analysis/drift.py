@@ -16,7 +16,7 @@ from caliper.analysis.significance import mcnemar
 
 @dataclass(frozen=True, slots=True)
 class AnchorVerdict:
-    """The `expected` verdict of one anchor, and the one `given`; None for no verdict."""
+    """The `expected` verdict of one anchor, and the `actual` one; None for no verdict."""
 
     expected: str
     actual: str | None
@@ -27,7 +27,7 @@ class AnchorVerdict:
 
 
 @dataclass(frozen=True, slots=True)
-class Sitting:
+class AnchorJudgement:
     """All anchors of a benchmark, judged once. `anchors` is the digest of their texts."""
 
     judge: str
@@ -50,7 +50,7 @@ class Sitting:
         return self.correct_count / self.scored_count if self.scored_count else None
 
     def to_json(self) -> dict[str, Any]:
-        """A JSON object; `from_json` reads it back to an equal sitting."""
+        """A JSON object; `from_json` reads it back to an equal judgement."""
         agreement = self.agreement
         return {
             "judge": self.judge,
@@ -67,7 +67,7 @@ class Sitting:
 
     @classmethod
     def from_json(cls, data: Mapping[str, Any]) -> Self:
-        """The sitting that `to_json` wrote. Raises ValueError for anything else."""
+        """The judgement that `to_json` wrote. Raises ValueError for anything else."""
         try:
             verdicts = {
                 str(name): AnchorVerdict(verdict["expected"], verdict["given"])
@@ -80,7 +80,7 @@ class Sitting:
 
 @dataclass(frozen=True, slots=True)
 class Drift:
-    """The difference between two sittings over the same anchors.
+    """The difference between two judgements of the same anchors.
 
     `paired` counts the anchors with a verdict in both. `changed` are those whose verdict changed.
     `p` is McNemar's exact p-value for the agreement of an unchanged judge.
@@ -91,8 +91,8 @@ class Drift:
     p: float
 
 
-def drift(first: Sitting, second: Sitting) -> Drift | None:
-    """The drift between two sittings; None if their anchors differ."""
+def drift(first: AnchorJudgement, second: AnchorJudgement) -> Drift | None:
+    """The drift between two judgements; None if their anchors differ."""
     if first.anchors != second.anchors:
         return None
     pairs = {

@@ -204,7 +204,7 @@ def _test(finding: GateFinding, level: float) -> GateFinding:
     finding = replace(finding, margin=margin)
     p_values = _p_values(finding)
     if p_values is None:
-        return _open(finding, "nothing tells how sure the difference is")
+        return _open(finding, "the difference has no interval")
     if p_values.passed < level:
         return _decided(finding, Decision.PASSED)
     loss = "drop" if finding.better is Better.MORE else "rise"

@@ -12,7 +12,7 @@ from caliper.analysis.correlation import CorrelationEstimate, estimate_correlati
 Measures = Mapping[str, Sequence[CaptionMeasure]]
 """The metrics of each model."""
 Target = tuple[str, str | None]
-"""What a person scored: a model, or its caption of an image."""
+"""The subject of a score: a model, or its caption of an image."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -41,13 +41,13 @@ class HumanScores:
             if image in shared or not shared:
                 models.setdefault(model, []).append(score)
         return HumanScores(
-            "models", {(model, None): fmean(given) for model, given in models.items()}
+            "models", {(model, None): fmean(scores) for model, scores in models.items()}
         )
 
     def correlate(self, measures: Measures) -> dict[str, CorrelationEstimate]:
         """The correlation of each metric with the scores.
 
-        What has no value of a metric is left out of its correlation: `models` counts the others.
+        Those without a value of a metric are left out of its correlation; `models` counts the rest.
         """
         by_name = {model: {one.name: one for one in some} for model, some in measures.items()}
         names = dict.fromkeys(name for some in by_name.values() for name in some)
@@ -56,16 +56,16 @@ class HumanScores:
     def _correlate(
         self, name: str, measures: Mapping[str, Mapping[str, CaptionMeasure]]
     ) -> CorrelationEstimate:
-        found = [
+        rows = [
             (value, score, image or model)
             for (model, image), score in self.scores.items()
             if (value := _value(measures[model].get(name), image)) is not None
         ]
         return estimate_correlation(
-            [value for value, _, _ in found],
-            [score for _, score, _ in found],
+            [value for value, _, _ in rows],
+            [score for _, score, _ in rows],
             noun=self.noun,
-            images=[image for _, _, image in found],
+            images=[image for _, _, image in rows],
         )
 
 

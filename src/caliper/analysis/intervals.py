@@ -1,6 +1,6 @@
 """Figures computed from a tally, with 95% intervals where they exist.
 
-Which interval (architecture, "Metrics"):
+The choice of the interval (architecture, "Metrics"):
 
     COUNT, PLAIN                                none
     PROPORTION, one question per cluster        Wilson's score interval
@@ -8,7 +8,7 @@ Which interval (architecture, "Metrics"):
     RATIO                                       Wilson's, from the delete-one-cluster jackknife
 
 Wilson's interval from an error uses the number of observations that gives a share this error
-(`effective_interval`). It is about the value -+ Student's t times the error, except near a bound,
+(`effective_interval`). It is about the value ± Student's t times the error, except near a bound,
 where those intervals miss the true value up to three times as often as they should. A RATIO is
 treated as a share of the way between its bounds; without finite bounds its interval is Student's.
 
@@ -111,7 +111,7 @@ def effective_interval(share: float, error: float, clusters: int) -> tuple[float
     """Wilson's interval for a share with a cluster-robust standard error: with the effective sample
     size of that error, reduced by Student's quantile for this many clusters.
 
-    For a share near the middle it is about share -+ t(.975, clusters - 1) * error; near 0 or 1 it
+    For a share near the middle it is about share ± t(0.975, clusters - 1) * error; near 0 or 1 it
     claims no more certainty than the data support. Source: Korn and Graubard, Confidence intervals
     for proportions with small expected number of positive counts (Survey Methodology 24, 1998).
     """

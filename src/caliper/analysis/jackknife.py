@@ -2,7 +2,7 @@
 
 Formula: with G clusters, theta the statistic of all of them and theta_c the statistic without
 cluster c, the standard error is sqrt((G - 1) / G * sum((theta_c - mean(theta_c))^2)), and
-the interval is theta -+ t(.975, G - 1) * error. Source: Efron and Tibshirani, An Introduction
+the interval is theta ± t(0.975, G - 1) * error. Source: Efron and Tibshirani, An Introduction
 to the Bootstrap (1993), chapter 11, with clusters as units; for clusters in evaluations
 of language models see Miller, Adding Error Bars to Evals (2024).
 
@@ -33,7 +33,7 @@ NORMAL = NormalDist().inv_cdf(_TWO_SIDED)
 
 
 def student(degrees: int) -> float:
-    """The .975 quantile of Student's t, for a two-sided 95% interval.
+    """The 0.975 quantile of Student's t, for a two-sided 95% interval.
 
     Rounded to 9 decimals: reports are compared byte by byte.
     """
@@ -62,7 +62,7 @@ def jackknife(
     """Jackknife `statistic` over the clusters of all `cells`; None if it has no data.
 
     `cells` holds the sums per cluster of each cell; a cluster is left out of all cells at once.
-    Only its own cells are summed anew, and clusters with the same amounts in the same cells share
+    Only its own cells are summed again, and clusters with the same amounts in the same cells share
     one evaluation.
     """
     totals: dict[Cell, Sums] = {cell: add_up(clusters.values()) for cell, clusters in cells.items()}

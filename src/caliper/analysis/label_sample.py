@@ -1,4 +1,4 @@
-"""Which verdicts people are asked about: the doubtful first, or a random sample.
+"""The verdicts that people are asked about: the doubtful first, or a random sample.
 
 Doubtful is a verdict that another judge contradicts (the lexical judge is one), that repeats of the
 same judge contradict, or whose reply had to be repaired; in this order, and the more of it the more
@@ -38,7 +38,7 @@ def doubts_of(
     other judges gave it, by repeat.
     """
     scores = {row.repeat: row.score for row in rows}
-    found = {
+    signs = {
         Doubt.JUDGES: any(
             other.get(repeat, score) != score
             for other in others
@@ -47,7 +47,7 @@ def doubts_of(
         Doubt.REPEATS: len(set(scores.values())) > 1,
         Doubt.REPAIRED: any(row.repaired for row in rows),
     }
-    return tuple(doubt for doubt in Doubt if found[doubt])
+    return tuple(doubt for doubt in Doubt if signs[doubt])
 
 
 def confidence_of(doubts: Sequence[Doubt]) -> float:
@@ -73,13 +73,13 @@ def draw_for_labels(units: Sequence[LabelUnit], size: int, seed: str) -> dict[st
     groups: dict[str, tuple[list[LabelUnit], list[LabelUnit]]] = {}
     for unit in units:
         groups.setdefault(unit.stratum, ([], []))[unit.is_doubtful].append(unit)
-    drawn: dict[str, float] = {}
+    probabilities: dict[str, float] = {}
     for others, doubtful in groups.values():
         number = _doubtful_number(len(others), len(doubtful), size)
         for group, take in ((doubtful, number), (others, size - number)):
-            chosen = sorted(group, key=lambda unit: _rank(seed, unit.id))[:take]
-            drawn |= {unit.id: len(chosen) / len(group) for unit in chosen}
-    return dict(sorted(drawn.items(), key=lambda item: _rank(seed, item[0])))
+            sample = sorted(group, key=lambda unit: _rank(seed, unit.id))[:take]
+            probabilities |= {unit.id: len(sample) / len(group) for unit in sample}
+    return dict(sorted(probabilities.items(), key=lambda item: _rank(seed, item[0])))
 
 
 def _doubtful_number(others: int, doubtful: int, size: int) -> int:

@@ -34,7 +34,7 @@ class Column:
 
 
 @dataclass(frozen=True, slots=True)
-class Standing:
+class LeaderboardRow:
     """One checkpoint's row: one figure per column. `place` is its rank, from 1.
 
     `behind` is the difference from the best in the ranking column (None for the best, and if
@@ -67,7 +67,7 @@ class Board:
     title: str
     columns: tuple[Column, ...]
     by: int
-    standings: tuple[Standing, ...]
+    standings: tuple[LeaderboardRow, ...]
 
 
 def headline_columns(reports: Iterable[Report]) -> tuple[Column, ...]:
@@ -91,8 +91,8 @@ def metric_columns(part: BenchmarkReport, metric: str | None = None) -> tuple[Co
         for number, head in enumerate(each.columns):
             by_metric.setdefault(_plain(head), (each, number))
     if metric is not None and _plain(metric) not in by_metric:
-        known = ", ".join(by_metric)
-        raise InvalidInput(f"no metric {metric}; there are: {known}", field="--metric")
+        names = ", ".join(by_metric)
+        raise InvalidInput(f"no metric {metric}; there are: {names}", field="--metric")
     first = (part.tables[0], part.tables[0].chart or 0)
     table, place = first if metric is None else by_metric[_plain(metric)]
     return tuple(
@@ -128,7 +128,7 @@ def rank(
     lacking = _lacking(reports, dimensions)
     benchmarks = {column.benchmark for column in columns}
     rows = [
-        Standing(
+        LeaderboardRow(
             run,
             report.name,
             0,
@@ -168,7 +168,9 @@ def _figures(report: Report, columns: Sequence[Column]) -> tuple[Estimate, ...]:
     return tuple(parts.get(column.benchmark, {}).get(column.path, _NO_DATA) for column in columns)
 
 
-def _sort_key(row: Standing, value: float | None, *, less: bool) -> tuple[bool, bool, bool, float]:
+def _sort_key(
+    row: LeaderboardRow, value: float | None, *, less: bool
+) -> tuple[bool, bool, bool, float]:
     number = value or 0.0
     return (value is None, bool(row.lacking), row.partial, number if less else -number)
 

@@ -154,7 +154,7 @@ class _Sample:
         effects = self.share * (self.control + self.weight * self.residual)
         sums = np.bincount(self.media, effects)
         number = len(np.unique(self.media))
-        # What stands for residuals beyond those that were seen.
+        # The part that stands for unseen residuals.
         rest = self.squares - self.residual**2
         floor = float(((self.share * self.weight) ** 2 * rest).sum())
         return float((sums**2).sum()) * number / max(1, number - 1) + floor
@@ -239,5 +239,5 @@ def _slopes(
     crossed = crossed - sum_known * sum_wanted / size
     square = square - sum_known**2 / size
     slopes = crossed / np.maximum(square * (1 + _RIDGE / np.maximum(number, 1)), 1e-12)
-    found: Array = slopes[fold, code]
-    return found
+    slope: Array = slopes[fold, code]
+    return slope

@@ -47,7 +47,7 @@ class RankingPair:
 
 @dataclass(frozen=True, slots=True)
 class SetupRanking:
-    """The ranking in another setup against that in the first; `differing` says what is other."""
+    """The ranking in another setup against that in the first; `differing` says what differs."""
 
     differing: tuple[str, ...]
     ranking: RankingPair

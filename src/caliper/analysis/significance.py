@@ -78,7 +78,7 @@ def bonferroni(p: float | None, tests: int) -> float | None:
 
 def detectable_difference(error: float, degrees: int) -> float:
     """The minimum detectable difference at this standard error: the least true difference found
-    at LEVEL, two-sided, with probability POWER. That is (t(.975) + t(.8)) * error.
+    at LEVEL, two-sided, with probability POWER. That is (t(0.975) + t(0.8)) * error.
 
     Source: Bloom, Minimum detectable effects (Evaluation Review 19, 1995).
     """

@@ -20,7 +20,7 @@ from caliper.adapters.exports.leaderboard import (
 )
 from caliper.adapters.files import write_text
 from caliper.adapters.pages.leaderboard import render_leaderboard
-from caliper.analysis.leaderboard import Board, Standing
+from caliper.analysis.leaderboard import Board, LeaderboardRow
 from caliper.benchmarks.registry import benchmark_names
 from caliper.cli.comparison import Anyway, Partial, warn_of_distinctions
 from caliper.cli.console import OUT, write_out
@@ -117,14 +117,14 @@ def _table(board: Board) -> Table:
     return grid
 
 
-def _name_cell(row: Standing) -> str:
+def _name_cell(row: LeaderboardRow) -> str:
     remark = phrases.exclusion(row)
     return f"{row.place}. {escape(row.name)}" + (
         f" [yellow]{escape(remark)}[/yellow]" if remark else ""
     )
 
 
-def _cells(board: Board, row: Standing) -> list[str]:
+def _cells(board: Board, row: LeaderboardRow) -> list[str]:
     ranked = enumerate(row.estimates)
     figures = (format_estimate(estimate, interval=place == board.by) for place, estimate in ranked)
     return [*figures, phrases.distance_to_best(row)]

@@ -6,12 +6,12 @@ from collections.abc import AsyncIterator, Sequence
 from pathlib import Path
 
 from caliper.adapters.pages.page_data import Thumbnail
-from caliper.analysis.drift import Sitting, drift
+from caliper.analysis.drift import AnchorJudgement, drift
 from caliper.local.directory import find_run
 from caliper.local.installation import open_gateway
-from caliper.local.reports import media_of, stored_sittings
+from caliper.local.reports import media_of, stored_judgements
 from caliper.pipeline.comparing.comparison import Comparison, ComparisonRequest, compare_runs
-from caliper.pipeline.reports.judge_check import Sittings
+from caliper.pipeline.reports.judge_check import AnchorJudgements
 from caliper.wiring.sinks import folder_thumbnails
 
 _MOST_EXAMPLES = 5
@@ -44,19 +44,21 @@ async def judge_drift(runs: Sequence[str]) -> AsyncIterator[str]:
     Runs without anchors are skipped. Raises InvalidInput if one is not a run, and for an
     unreadable execution.json.
     """
-    first, *others = [(name, await _sittings(name)) for name in runs]
+    first, *others = [(name, await _judgements(name)) for name in runs]
     for other in others:
         for benchmark in first[1].keys() & other[1].keys():
             if warning := _drift(benchmark, first, other):
                 yield warning
 
 
-async def _sittings(name: str) -> Sittings:
+async def _judgements(name: str) -> AnchorJudgements:
     directory = find_run(name)
-    return await stored_sittings(directory, directory.read_spec())
+    return await stored_judgements(directory, directory.read_spec())
 
 
-def _drift(name: str, one: tuple[str, Sittings], other: tuple[str, Sittings]) -> str:
+def _drift(
+    name: str, one: tuple[str, AnchorJudgements], other: tuple[str, AnchorJudgements]
+) -> str:
     """The warning about a benchmark's anchors in two runs; empty if they were judged alike."""
     (first, before), (second, after) = (one[0], one[1][name]), (other[0], other[1][name])
     difference = drift(before, after)
@@ -81,6 +83,6 @@ def _drift(name: str, one: tuple[str, Sittings], other: tuple[str, Sittings]) ->
     )
 
 
-def _agreed(sitting: Sitting) -> str:
-    share = "" if sitting.agreement is None else f" ({sitting.agreement:.1%})"
-    return f"{sitting.correct_count} of {sitting.scored_count}{share}"
+def _agreed(judgement: AnchorJudgement) -> str:
+    share = "" if judgement.agreement is None else f" ({judgement.agreement:.1%})"
+    return f"{judgement.correct_count} of {judgement.scored_count}{share}"

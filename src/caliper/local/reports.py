@@ -20,7 +20,7 @@ from caliper.local.taxonomy import taxonomy_of
 from caliper.pipeline.ledger.report import id_of, report, tallies, verdict_rows
 from caliper.pipeline.ledger.run_ledger import RunLedger
 from caliper.pipeline.live.tallies import LiveTallies
-from caliper.pipeline.reports.judge_check import Sittings, read_sittings, with_checks
+from caliper.pipeline.reports.judge_check import AnchorJudgements, read_judgements, with_checks
 from caliper.pipeline.reports.report_files import ReportFiles
 from caliper.pipeline.store.plan import Captions
 from caliper.pipeline.store.runs import END, read_replaceable, run_store, write_json
@@ -42,12 +42,12 @@ async def read_report(directory: RunDirectory) -> Report:
 async def stored_report(directory: RunDirectory, run: RunLedger, captions: Captions) -> Report:
     """The report of an open run. Raises InvalidInput when its plan is lost."""
     bare = await report(run.spec, run.summary, run.plan, run.ledger, captions)
-    return with_checks(bare, await stored_sittings(directory, run.spec))
+    return with_checks(bare, await stored_judgements(directory, run.spec))
 
 
-async def stored_sittings(directory: RunDirectory, spec: RunSpec) -> Sittings:
-    """The sittings of a run's anchors; empty if none were judged. Raises as `read_sittings`."""
-    return await read_sittings(run_store(directory.store(spec), spec.run_id), spec)
+async def stored_judgements(directory: RunDirectory, spec: RunSpec) -> AnchorJudgements:
+    """The judgements of a run's anchors; may be empty. Raises as `read_judgements`."""
+    return await read_judgements(run_store(directory.store(spec), spec.run_id), spec)
 
 
 async def write_report(directory: RunDirectory) -> Report:

@@ -21,7 +21,7 @@ from caliper.local.data_fetch import UNWATCHED, FetchWatcher, fetch_data
 from caliper.local.directory import RunDirectory
 from caliper.local.engine import LocalRun
 from caliper.local.exports import export_directory
-from caliper.local.reports import find_equal_run, read_report, stored_sittings
+from caliper.local.reports import find_equal_run, read_report, stored_judgements
 from caliper.local.setup import RunSetup, prepare
 from caliper.ports.clock import Clock
 from caliper.ports.watcher import Watcher
@@ -86,7 +86,7 @@ async def evaluate(
         report = await run.work()
         if run.known:
             return ended_result(directory, report)
-        sittings = await stored_sittings(directory, spec)
+        judgements = await stored_judgements(directory, spec)
         reuse = {} if report.reuse is None else {"reuse": asdict(report.reuse)}
         directory.write_execution(
             {
@@ -99,7 +99,7 @@ async def evaluate(
                 "models": {
                     name: spent.to_json() for name, spent in setup.models.room.costs.items()
                 },
-                "anchors": {name: sitting.to_json() for name, sitting in sittings.items()},
+                "anchors": {name: judgement.to_json() for name, judgement in judgements.items()},
                 "warnings": run.warnings,
                 **reuse,
                 **_environment(),

@@ -6,7 +6,7 @@ import asyncio
 from dataclasses import dataclass
 
 from caliper.adapters.packs.questions import plan_question, questions_of
-from caliper.analysis.drift import AnchorVerdict, Sitting
+from caliper.analysis.drift import AnchorJudgement, AnchorVerdict
 from caliper.benchmarks.base import Settings
 from caliper.benchmarks.registry import benchmark
 from caliper.core.caption import Caption
@@ -63,7 +63,7 @@ REPLAY = "replay"
 """Recordings contain no replies to the anchors."""
 
 
-async def judge_anchors(spec: RunSpec, models: Models, name: str) -> Sitting:
+async def judge_anchors(spec: RunSpec, models: Models, name: str) -> AnchorJudgement:
     """Judge all anchors of a benchmark once, with the judge or reader of a run.
 
     An anchor gets no verdict if the model fails. Raises ModelChanged.
@@ -82,7 +82,7 @@ async def judge_anchors(spec: RunSpec, models: Models, name: str) -> Sitting:
             raise result
         verdicts[anchor.name] = result
     answerer = models.answerers[f"{name}/{benchmark(name).role}"]
-    return Sitting(answerer.identity.label, digest_of(name), verdicts)
+    return AnchorJudgement(answerer.identity.label, digest_of(name), verdicts)
 
 
 async def _judge(anchor: Anchor, run: str, examiner: Examiner) -> AnchorVerdict:

@@ -8,13 +8,13 @@ from collections import OrderedDict
 from functools import partial
 from typing import NamedTuple
 
-from caliper.analysis.drift import Sitting
+from caliper.analysis.drift import AnchorJudgement
 from caliper.benchmarks.registry import benchmark
 from caliper.core.errors import JobFate, error_policy
 from caliper.core.messages import ExamineJob
 from caliper.core.run import RunSpec
 from caliper.pipeline.asking.examiner import Models
-from caliper.pipeline.reports.judge_check import save_sitting, should_check
+from caliper.pipeline.reports.judge_check import save_judgement, should_check
 from caliper.pipeline.store.runs import read_starts, run_store
 from caliper.pipeline.work.log_subject import log_subject
 from caliper.ports.models import Answerer
@@ -24,24 +24,24 @@ from caliper.wiring.anchors import REPLAY, judge_anchors
 
 _LOG = logging.getLogger(__name__)
 _REMEMBERED = 1000
-"""The maximum number of sittings to remember, one per run and benchmark; others are repeated."""
+"""The number of judgements to remember, one per run and benchmark; a forgotten one is repeated."""
 _Key = tuple[str, str]
 
 
-class _PendingSitting(NamedTuple):
-    """A sitting, and the deadline for waiting on it, in seconds of the event loop's clock."""
+class _PendingJudgement(NamedTuple):
+    """A judgement, and the deadline for waiting on it, in seconds of the event loop's clock."""
 
-    sitting: asyncio.Task[bool]
+    judgement: asyncio.Task[bool]
     until: float
 
 
 class RunAnchors:
     """Judges the anchors once per benchmark and run that this process works on, and stores the
-    sitting with the run. The agreement is recorded in `telemetry`. For `asked` see `should_check`.
+    judgement with the run. The agreement goes to `telemetry`. For `asked` see `should_check`.
 
-    No outcome depends on the anchors. But verdicts are published only after the sitting, so that
+    No outcome depends on the anchors. But verdicts are published only after the judgement, so that
     every report based on them includes the judge check. If an endpoint hangs, publishing waits at
-    most `patience` seconds from the start of the sitting.
+    most `patience` seconds from the start of the judgement.
     """
 
     def __init__(
@@ -54,50 +54,53 @@ class RunAnchors:
     ) -> None:
         self._store, self._telemetry = store, telemetry
         self._patience, self._asked = patience, asked
-        self._sittings: OrderedDict[_Key, _PendingSitting] = OrderedDict()
+        self._judgements: OrderedDict[_Key, _PendingJudgement] = OrderedDict()
 
-    def start_sitting(self, spec: RunSpec, name: str, models: Models) -> None:
-        """Start judging the anchors with the `models` of a job, unless the run had a sitting.
+    def start_judgement(self, spec: RunSpec, name: str, models: Models) -> None:
+        """Start judging the anchors with the `models` of a job, unless the run has a judgement.
 
         Recordings contain no replies to the anchors, so runs with recorded replies have none.
         """
         key = spec.run_id, name
         recorded = _answerer(name, models).identity.kind == REPLAY
-        if recorded or self._asked is False or key in self._sittings:
+        if recorded or self._asked is False or key in self._judgements:
             return
         with log_subject(spec.run_id):
-            sitting = asyncio.create_task(self._sit(spec, name, models))
+            judgement = asyncio.create_task(self._sit(spec, name, models))
         until = asyncio.get_running_loop().time() + self._patience
-        self._sittings[key] = _PendingSitting(sitting, until)
-        sitting.add_done_callback(partial(self._forget_failed, key))
-        if len(self._sittings) > _REMEMBERED and next(iter(self._sittings.values())).sitting.done():
-            self._sittings.popitem(last=False)
+        self._judgements[key] = _PendingJudgement(judgement, until)
+        judgement.add_done_callback(partial(self._forget_failed, key))
+        if (
+            len(self._judgements) > _REMEMBERED
+            and next(iter(self._judgements.values())).judgement.done()
+        ):
+            self._judgements.popitem(last=False)
 
-    async def wait_for_sitting(self, job: ExamineJob) -> None:
-        """Wait for the sitting of a job's run, if it has one.
+    async def wait_for_judgement(self, job: ExamineJob) -> None:
+        """Wait for the judgement of a job's run, if it has one.
 
-        Raises StoreUnavailable or StoreFull if the sitting could not be stored: the next job of
+        Raises StoreUnavailable or StoreFull if the judgement could not be stored: the next job of
         the run then starts another.
         """
-        pending = self._sittings.get((job.run, job.benchmark))
+        pending = self._judgements.get((job.run, job.benchmark))
         if pending is None:
             return
-        if not pending.sitting.done():
+        if not pending.judgement.done():
             remaining = max(0.0, pending.until - asyncio.get_running_loop().time())
-            await asyncio.wait([pending.sitting], timeout=remaining)
-        if pending.sitting.done():
-            pending.sitting.result()
+            await asyncio.wait([pending.judgement], timeout=remaining)
+        if pending.judgement.done():
+            pending.judgement.result()
 
     async def close(self) -> None:
-        """Cancel the sittings in progress."""
-        sittings = [pending.sitting for pending in self._sittings.values()]
-        for sitting in sittings:
-            sitting.cancel()
-        await asyncio.gather(*sittings, return_exceptions=True)
+        """Cancel the judgements in progress."""
+        judgements = [pending.judgement for pending in self._judgements.values()]
+        for judgement in judgements:
+            judgement.cancel()
+        await asyncio.gather(*judgements, return_exceptions=True)
 
-    def _forget_failed(self, key: _Key, sitting: asyncio.Task[bool]) -> None:
-        if sitting.cancelled() or sitting.exception() is not None or not sitting.result():
-            self._sittings.pop(key, None)
+    def _forget_failed(self, key: _Key, judgement: asyncio.Task[bool]) -> None:
+        if judgement.cancelled() or judgement.exception() is not None or not judgement.result():
+            self._judgements.pop(key, None)
 
     async def _sit(self, spec: RunSpec, name: str, models: Models) -> bool:
         """Judge the anchors; false if this start of the run excludes them."""
@@ -106,8 +109,8 @@ class RunAnchors:
             starts = await read_starts(run)
             if not should_check(starts.terms, choice=self._asked):
                 return False
-            sitting = await judge_anchors(spec, models, name)
-            await save_sitting(run, name, sitting)
+            judgement = await judge_anchors(spec, models, name)
+            await save_judgement(run, name, judgement)
         except Exception as error:
             if error_policy(error).fate is JobFate.PAUSE:
                 raise
@@ -115,18 +118,18 @@ class RunAnchors:
             _LOG.warning("anchors of %s for run %s: %s", name, spec.run_id, error)
             return True
         agreement = (
-            f"{sitting.correct_count} of {sitting.scored_count} known answers judged correctly"
+            f"{judgement.correct_count} of {judgement.scored_count} known answers judged correctly"
         )
-        _LOG.info("%s for run %s: %s by %s", name, spec.run_id, agreement, sitting.judge)
-        self._record(_answerer(name, models).identity.name, name, sitting)
+        _LOG.info("%s for run %s: %s by %s", name, spec.run_id, agreement, judgement.judge)
+        self._record(_answerer(name, models).identity.name, name, judgement)
         return True
 
-    def _record(self, judge: str, name: str, sitting: Sitting) -> None:
-        if sitting.agreement is None:
+    def _record(self, judge: str, name: str, judgement: AnchorJudgement) -> None:
+        if judgement.agreement is None:
             return
         # Few verdicts (from an endpoint in trouble) would look like a change of the judge.
-        if 2 * sitting.scored_count >= len(sitting.verdicts):
-            self._telemetry.record(AnchorsJudged(judge, name, sitting.agreement))
+        if 2 * judgement.scored_count >= len(judgement.verdicts):
+            self._telemetry.record(AnchorsJudged(judge, name, judgement.agreement))
 
 
 def _answerer(name: str, models: Models) -> Answerer:

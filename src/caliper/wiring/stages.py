@@ -83,13 +83,13 @@ class ModelStages:
             models = await models_of(spec, job)
             models = models.within(await self.allowances.of(job))
             if job.items[0].source is not Source.MEDIA:
-                anchors.start_sitting(spec, job.benchmark, models)
+                anchors.start_judgement(spec, job.benchmark, models)
             return Examiner(spec, models, store, self.telemetry)
 
         async def before_publishing(job: ExamineJob | CaptionJob) -> None:
             await self.allowances.publish(job)
             if isinstance(job, ExamineJob):
-                await anchors.wait_for_sitting(job)
+                await anchors.wait_for_judgement(job)
 
         ground = self.ground
         handler = ExamineHandler(

@@ -102,7 +102,7 @@ def test_an_authority_is_read_as_it_was_written() -> None:
     [
         (b"", AUTHORITY.secret, "cannot be read"),
         (AUTHORITY.text, b"-----BEGIN PRIVATE KEY-----\n", "cannot be read"),
-        (AUTHORITY.text, SIGNED.key, "not that of its certificate"),
+        (AUTHORITY.text, SIGNED.key, "does not match its certificate"),
     ],
 )
 def test_an_authority_that_is_none(certificate: bytes, key: bytes, message: str) -> None:
@@ -124,7 +124,7 @@ def test_what_is_wrong_is_said() -> None:
     assert faults(SignedCertificate(b"", SIGNED.key)) == ["certificate or key cannot be read"]
     assert faults(SignedCertificate(SIGNED.chain, b"x")) == ["certificate or key cannot be read"]
     assert faults(SignedCertificate(SIGNED.chain, strange.key)) == [
-        "the key is not that of the certificate"
+        "the key does not match the certificate"
     ]
     assert faults(SIGNED, authority=Authority.make("Caliper", NOW, YEAR)) == [
         "the authority did not sign the certificate"

@@ -93,7 +93,7 @@ def test_the_token_is_read_anew_for_every_try(tmp_path: Path) -> None:
     [
         (401, {"message": "Unauthorized"}, "answers 401: Unauthorized"),
         (403, {"message": "secrets is forbidden"}, "answers 403: secrets is forbidden"),
-        (403, b"<html>", "answers 403 and is no Kubernetes API"),
+        (403, b"<html>", "answers 403 and is not a Kubernetes API"),
         (307, {}, "answers 307"),
         # Such answers quote what they were sent.
         (400, {"message": "a-secret"}, "answers 400"),

@@ -222,7 +222,11 @@ def test_another_authority_is_told_apart_from_what_the_first_one_signed(tmp_path
         ("caliper-ca/ca.key", b"", "caliper-ca: certificate or key of the authority cannot be"),
         ("caliper-ca/ca.key", None, "caliper-ca: it has no ca.key"),
         ("caliper-tls-judge/tls.key", None, "caliper-tls-judge: it has no tls.key"),
-        ("caliper-tls-kafka/keystore.pem", b"x", "caliper-tls-kafka: keystore.pem is not key and"),
+        (
+            "caliper-tls-kafka/keystore.pem",
+            b"x",
+            "caliper-tls-kafka: keystore.pem does not hold the",
+        ),
         ("caliper-kafka/password", b"\n", "caliper-kafka: password is empty"),
         ("caliper-token-admin/token", b"", "caliper-token-admin: token is empty"),
         ("caliper-tokens/tokens", None, "caliper-tokens: it has no tokens"),

@@ -86,7 +86,7 @@ def test_a_part_of_a_dataset_is_fetched_alone(hub: HubServer, tmp_path: Path) ->
     assert [each[1] for each in hub.asked("GET", "resolve")] == [
         f"/datasets/owner/name/resolve/{COMMIT}/data/two.json"
     ]
-    with pytest.raises(InvalidInput, match=r"owner/name@.*/nothing: there are no such files"):
+    with pytest.raises(InvalidInput, match=r"owner/name@.*/nothing: it has no such files"):
         source.fetch(f"owner/name@{COMMIT}/nothing", unwatched, media=True)
 
 

@@ -5,7 +5,7 @@ import pytest
 
 from caliper.adapters.exports.csv_text import csv_text
 from caliper.adapters.exports.leaderboard import leaderboard_csv
-from caliper.analysis.leaderboard import Board, Standing
+from caliper.analysis.leaderboard import Board, LeaderboardRow
 from caliper.core.report import Estimate
 
 
@@ -18,7 +18,7 @@ def test_no_text_is_a_formula(first: str) -> None:
 
 
 def test_a_checkpoint_may_be_named_like_a_formula() -> None:
-    row = Standing(0, "=1+1", 1, (Estimate(None),), 1.0, partial=False)
+    row = LeaderboardRow(0, "=1+1", 1, (Estimate(None),), 1.0, partial=False)
     assert leaderboard_csv(Board("Average", (), 0, (row,))).splitlines()[1].startswith("1,'=1+1,")
 
 

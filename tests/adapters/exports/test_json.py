@@ -114,7 +114,7 @@ def test_what_is_no_report_of_this_release_is_refused() -> None:
     whole = told(reports.report())
     del whole["benchmarks"]["capability"]["tables"]
     for text in ("{", "[]", json.dumps(whole)):
-        with pytest.raises(InvalidInput, match="no report of this release") as refused:
+        with pytest.raises(InvalidInput, match="not a report of this release") as refused:
             read_report(text, "report.json")
         assert refused.value.file == "report.json"
     with pytest.raises(NewerSchema):

@@ -78,7 +78,7 @@ async def test_a_folder_is_loaded_and_hashed(folder: Path, weights: dict[str, An
 )
 def test_a_folder_with_something_else_is_refused(folder: Path, name: str, content: bytes) -> None:
     (folder / name).write_bytes(content)
-    with pytest.raises(InvalidInput, match="no BERT encoder"):
+    with pytest.raises(InvalidInput, match="not a BERT encoder"):
         load_embedder(folder)
 
 

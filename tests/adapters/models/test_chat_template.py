@@ -124,7 +124,7 @@ def test_a_template_in_a_list_or_a_file_of_its_own(tmp_path: Path) -> None:
         ("{{ messages.append(1) }}", "cannot be used"),
         ("{{ ''.__class__.__mro__[1].__subclasses__() }}", "cannot be used"),
         (None, "has no chat template"),
-        ([{"name": "default"}], "no tokenizer"),
+        ([{"name": "default"}], "not a tokenizer"),
     ],
 )
 def test_a_template_that_cannot_be_used_is_refused_with_its_place(

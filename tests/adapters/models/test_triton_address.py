@@ -65,7 +65,7 @@ def test_several_servers_of_one_model() -> None:
     found = parse_chat_addresses("a:8001,b:8001,[::1]:8002/captioner@2#load=yes")
     assert [each.target for each in found] == ["a:8001", "b:8001", "[::1]:8002"]
     assert {(each.model, each.version) for each in found} == {("captioner", "2")}
-    with pytest.raises(InvalidInput, match="stands there twice"):
+    with pytest.raises(InvalidInput, match="is listed twice"):
         parse_chat_addresses("a:8001,a:8001/captioner")
     both = parse_embedder_addresses("a:8001,b:8001/sentences")
     assert [each.target for each in both] == ["a:8001", "b:8001"]

@@ -98,7 +98,7 @@ async def test_token_ids_are_sent_and_the_vectors_of_tokens_averaged(
     (tmp_path / "tokenizer.json").write_text("{ }")
     assert (await opened(f"token_ids#tokenizer={tmp_path}")).identity != embedder.identity
     (tmp_path / "tokenizer.json").write_text("{")
-    with pytest.raises(InvalidInput, match="this is no tokenizer"):
+    with pytest.raises(InvalidInput, match="not a tokenizer"):
         await opened(f"token_ids#tokenizer={tmp_path}")
 
 

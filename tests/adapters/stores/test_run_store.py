@@ -95,7 +95,7 @@ async def test_a_journal_is_read_as_the_first_segment(tmp_path: Path) -> None:
             f"the journal of run {ANOTHER.run_id}",
         ),
         ({"run": SPEC.run_id, "schema": 2}, NewerSchema, "schema 2"),
-        ([], InvalidInput, r"journal\.jsonl:1: this is no journal"),
+        ([], InvalidInput, r"journal\.jsonl:1: not a journal"),
     ],
 )
 async def test_a_journal_that_is_not_of_the_run_is_refused(
@@ -108,7 +108,7 @@ async def test_a_journal_that_is_not_of_the_run_is_refused(
 
 async def test_rubbish_is_no_journal(tmp_path: Path) -> None:
     journal(tmp_path, b"\xff")
-    with pytest.raises(InvalidInput, match="this is no journal"):
+    with pytest.raises(InvalidInput, match="not a journal"):
         await kept(tmp_path)
 
 

@@ -101,8 +101,8 @@ def test_messages_that_no_gateway_sends() -> None:
     del bare.candidate.benchmarks[0].rows[:]
     for messages, told in (
         ([], "lacks its base"),
-        ([base, flip], "cannot go on with flip"),
-        ([base, pb.CompareEvaluationsResponse()], "cannot go on with None"),
+        ([base, flip], "unexpected part of a comparison: flip"),
+        ([base, pb.CompareEvaluationsResponse()], "unexpected part of a comparison: None"),
         ([base, broken], "lacks a figure"),
         ([base, beyond], "lacks a figure"),
         ([base, bare], "lacks a figure"),

@@ -39,7 +39,7 @@ def test_where_nothing_holds_it_the_answer_is_no(tmp_path: Path) -> None:
         (("config.json", "--gpu", "H9000"), "H100"),
         (("nowhere.json",), "expected owner/name"),
         (("empty",), "config.json"),
-        (("list.json",), "no JSON object"),
+        (("list.json",), "not a JSON object"),
         (("broken",), "no header of safetensors"),
     ],
 )

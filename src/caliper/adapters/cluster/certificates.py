@@ -78,9 +78,9 @@ class Authority:
         except (ValueError, TypeError):
             raise InvalidInput("certificate or key of the authority cannot be read") from None
         if not isinstance(private_key, ec.EllipticCurvePrivateKey):
-            raise InvalidInput("the key of the authority is not one of an elliptic curve")
+            raise InvalidInput("the authority's key is not an elliptic-curve key")
         if private_key.public_key() != authority.public_key():
-            raise InvalidInput("the key of the authority is not that of its certificate")
+            raise InvalidInput("the authority's key does not match its certificate")
         return cls(authority, private_key)
 
     @property
@@ -94,7 +94,7 @@ class Authority:
         return _pem(self.key)
 
     def vouched(self, bundle: bytes) -> bool:
-        """Whether a bundle has a certificate of the authority's key, of before a renewal, too."""
+        """Whether a bundle has a certificate of the authority's key, even from before a renewal."""
         key = self.certificate.public_key()
         try:
             return any(each.public_key() == key for each in _load(bundle))
@@ -102,10 +102,10 @@ class Authority:
             return False
 
     def bundled(self, bundle: bytes) -> bytes:
-        """A bundle of certificates with this one instead of those of before a renewal."""
+        """A bundle of certificates with this one instead of those from before a renewal."""
         key = self.certificate.public_key()
-        kept = (each for each in _load(bundle) if each.public_key() != key)
-        return b"".join(each.public_bytes(serialization.Encoding.PEM) for each in kept) + self.text
+        rest = (each for each in _load(bundle) if each.public_key() != key)
+        return b"".join(each.public_bytes(serialization.Encoding.PEM) for each in rest) + self.text
 
     def certify(
         self, names: Sequence[str], now: datetime, lifetime: timedelta
@@ -134,8 +134,8 @@ class Authority:
         return SignedCertificate(own + self.text, _pem(key))
 
     def faults(self, signed: SignedCertificate, names: Sequence[str]) -> Iterator[str]:
-        """Why this pair cannot serve these names, in words; empty if it can. That it ends is no
-        fault: see `end`.
+        """Why this pair cannot serve these names, in words; empty if it can. Expiry does
+        not count: see `end`.
         """
         try:
             certificate = x509.load_pem_x509_certificate(signed.chain)
@@ -144,7 +144,7 @@ class Authority:
             yield "certificate or key cannot be read"
             return
         if key.public_key() != certificate.public_key():
-            yield "the key is not that of the certificate"
+            yield "the key does not match the certificate"
         try:
             certificate.verify_directly_issued_by(self.certificate)
         except (ValueError, TypeError, InvalidSignature):
@@ -157,7 +157,7 @@ _load = x509.load_pem_x509_certificates
 
 
 def end(chain: bytes) -> datetime:
-    """When the first certificate of a chain ends. Raises ValueError for what is none."""
+    """When the first certificate of a chain ends. Raises ValueError for anything else."""
     return x509.load_pem_x509_certificate(chain).not_valid_after_utc
 
 

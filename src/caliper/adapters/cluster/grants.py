@@ -1,4 +1,4 @@
-"""What each user of an installation may do: the one table behind the policies of the store and the
+"""Permissions of an installation's users: the one table behind the policies of the store and the
 ACLs of the brokers.
 
 Keys are patterns, in which `*` stands for anything, slashes too.
@@ -41,7 +41,7 @@ class StoreGrant:
         rights = {
             "s3:GetObject": readable,
             "s3:PutObject": sorted(self.writes),
-            # Of an upload in parts that failed.
+            # For parts of a failed upload.
             "s3:AbortMultipartUpload": sorted(self.writes),
             "s3:DeleteObject": sorted(self.deletes),
         }
@@ -62,7 +62,7 @@ def _statement(effect: str, action: str, *resources: str) -> dict[str, Any]:
 
 
 def policy(statements: Iterable[Mapping[str, Any]]) -> dict[str, Any]:
-    """A policy of MinIO. Its user makes no other keys: these would outlive its own."""
+    """A policy of MinIO. Its user cannot create other keys: these would outlive its own."""
     denied = {"Effect": "Deny", "Action": ["admin:CreateServiceAccount"]}
     return {"Version": _VERSION, "Statement": [*statements, denied]}
 
@@ -175,7 +175,7 @@ def store_policy(user: str, bucket: str, checkpoints: Iterable[str] = ()) -> dic
 
 
 def iam_policy(user: str, bucket: str, checkpoints: Iterable[str] = ()) -> dict[str, Any]:
-    """The same of a user or role elsewhere, in terms that Amazon's IAM knows.
+    """The policy of a user or role elsewhere, in the terms of Amazon's IAM.
 
     It may list all keys: a condition would not hold for reads of an object that does not exist,
     and these would be denied.
@@ -219,7 +219,7 @@ STREAM_GRANTS: Mapping[str, StreamGrant] = {
     "suites": StreamGrant(
         reads=("checkpoints",), publishes=(_SUITE_EVENTS,), creates=(_SUITE_EVENTS,)
     ),
-    # What scales the stages.
+    # The scaler of the stages.
     "scaler": StreamGrant(measures=_STAGE_TOPICS),
 }
 """Users of the brokers, by name."""

@@ -150,5 +150,5 @@ class ClusterSecrets:
             try:
                 message += f": {json.loads(answer)['message']}"
             except (ValueError, KeyError, TypeError):
-                message += " and is no Kubernetes API"
+                message += " and is not a Kubernetes API"
         return StoreUnavailable(f"cannot {action}: {message}")

@@ -47,12 +47,12 @@ CALLERS = {
 """The generated tokens, with the name and role of each in the token file."""
 AUTHORITY, CERTIFICATE, TOKENS = "caliper-ca", "caliper-ca-certificate", "caliper-tokens"
 _KEYSTORE, _VERIFIER = "keystore.pem", "caliper-senders"
-# Longer than what the alert CaliperCertificateEnds says: it fires only if a renewal fails.
+# Longer than the alert CaliperCertificateEnds allows: it fires only if a renewal fails.
 _RENEWAL = timedelta(days=45)
 
 Data = Mapping[str, bytes]
 """The content of a Secret, by file name."""
-Known = Mapping[str, Data]
+Contents = Mapping[str, Data]
 """The contents of Secrets, by name."""
 
 
@@ -81,11 +81,11 @@ class SecretRecipe:
 
     name: str
     files: tuple[str, ...]
-    make: Callable[[Known], Data]
-    faults: Callable[[Data, Known], Iterable[str]] = lambda _data, _known: ()
+    make: Callable[[Contents], Data]
+    faults: Callable[[Data, Contents], Iterable[str]] = lambda _data, _contents: ()
     needs: tuple[str, ...] = ()
     kind: str = "Opaque"
-    renewal: Callable[[Data, Known], Data | None] = lambda _data, _known: None
+    renewal: Callable[[Data, Contents], Data | None] = lambda _data, _contents: None
 
 
 def recipes(plan: SecretPlan) -> tuple[SecretRecipe, ...]:
@@ -104,7 +104,7 @@ def recipes(plan: SecretPlan) -> tuple[SecretRecipe, ...]:
         SecretRecipe(
             CERTIFICATE,
             ("ca.crt",),
-            lambda known: {"ca.crt": known[AUTHORITY]["ca.crt"]},
+            lambda contents: {"ca.crt": contents[AUTHORITY]["ca.crt"]},
             _other_authority,
             (AUTHORITY,),
             renewal=_renewed_bundle,
@@ -161,59 +161,61 @@ class _ServingCertificate:
             self._faults,
             (AUTHORITY,),
             "kubernetes.io/tls",
-            lambda data, known: self._make(known) if self.plan.due(data["tls.crt"]) else None,
+            lambda data, contents: self._make(contents) if self.plan.due(data["tls.crt"]) else None,
         )
 
-    def _make(self, known: Known) -> Data:
-        authority = _read(known)
+    def _make(self, contents: Contents) -> Data:
+        authority = _read(contents)
         signed = authority.certify(self.names, self.plan.now, self.plan.certificates)
         files = {"tls.crt": signed.chain, "tls.key": signed.key, "ca.crt": authority.text}
         if self.component == "kafka":
             files[_KEYSTORE] = signed.key + signed.chain
         return files
 
-    def _faults(self, data: Data, known: Known) -> Iterator[str]:
+    def _faults(self, data: Data, contents: Contents) -> Iterator[str]:
         current = SignedCertificate(data["tls.crt"], data["tls.key"])
-        yield from _read(known).faults(current, self.names)
+        yield from _read(contents).faults(current, self.names)
         if self.component == "kafka" and data[_KEYSTORE] != current.key + current.chain:
-            yield f"{_KEYSTORE} is not key and certificate of the other files"
+            yield f"{_KEYSTORE} does not hold the key and certificate of the other files"
 
 
-def _random(name: str, *files: str, **known: str) -> SecretRecipe:
-    """A Secret with random text in `files`, and the given names in the `known` files."""
+def _random(name: str, *files: str, **texts: str) -> SecretRecipe:
+    """A Secret with random text in `files`, and with `texts` by file."""
 
-    def make(_: Known) -> Data:
+    def make(_: Contents) -> Data:
         # Hexadecimal: it needs no quotes in any file or command.
         random = {file: secrets.token_hex(32).encode("ascii") for file in files}
-        return {file: text.encode("ascii") for file, text in known.items()} | random
+        return {file: text.encode("ascii") for file, text in texts.items()} | random
 
-    def faults(data: Data, _: Known) -> Iterator[str]:
-        for file in (*known, *files):
+    def faults(data: Data, _: Contents) -> Iterator[str]:
+        for file in (*texts, *files):
             if not data[file].strip():
                 yield f"{file} is empty"
 
-    return SecretRecipe(name, (*known, *files), make, faults)
+    return SecretRecipe(name, (*texts, *files), make, faults)
 
 
 def _sender(sender: str) -> SecretRecipe:
     """The key with which a service signs its messages."""
 
-    def keys(known: Known) -> list[bytes]:
-        return [sender_key(key, sender) for key in known[_VERIFIER]["key"].split()]
+    def keys(contents: Contents) -> list[bytes]:
+        return [sender_key(key, sender) for key in contents[_VERIFIER]["key"].split()]
 
-    def faults(data: Data, known: Known) -> Iterator[str]:
-        if data["key"].strip() not in keys(known):
+    def faults(data: Data, contents: Contents) -> Iterator[str]:
+        if data["key"].strip() not in keys(contents):
             yield f"its key is not of {_VERIFIER}"
 
     name = f"caliper-sender-{sender}"
-    return SecretRecipe(name, ("key",), lambda known: {"key": keys(known)[0]}, faults, (_VERIFIER,))
+    return SecretRecipe(
+        name, ("key",), lambda contents: {"key": keys(contents)[0]}, faults, (_VERIFIER,)
+    )
 
 
-def _authority(plan: SecretPlan, _: Known) -> Data:
+def _authority(plan: SecretPlan, _: Contents) -> Data:
     return _written(Authority.make("Caliper", plan.now, plan.authority))
 
 
-def _renewed_authority(plan: SecretPlan, data: Data, _: Known) -> Data | None:
+def _renewed_authority(plan: SecretPlan, data: Data, _: Contents) -> Data | None:
     if not plan.due(data["ca.crt"]):
         return None
     return _written(_read({AUTHORITY: data}).renewed(plan.now, plan.authority))
@@ -223,25 +225,25 @@ def _written(authority: Authority) -> Data:
     return {"ca.crt": authority.text, "ca.key": authority.secret}
 
 
-def _read(known: Known) -> Authority:
-    return Authority.read(known[AUTHORITY]["ca.crt"], known[AUTHORITY]["ca.key"])
+def _read(contents: Contents) -> Authority:
+    return Authority.read(contents[AUTHORITY]["ca.crt"], contents[AUTHORITY]["ca.key"])
 
 
-def _unreadable(data: Data, _: Known) -> Iterator[str]:
+def _unreadable(data: Data, _: Contents) -> Iterator[str]:
     try:
         _read({AUTHORITY: data})
     except InvalidInput as error:
         yield str(error)
 
 
-def _other_authority(data: Data, known: Known) -> Iterator[str]:
+def _other_authority(data: Data, contents: Contents) -> Iterator[str]:
     # During a rotation the file may contain the old authority, too.
-    if not _read(known).vouched(data["ca.crt"]):
+    if not _read(contents).vouched(data["ca.crt"]):
         yield f"it does not hold the certificate of {AUTHORITY}"
 
 
-def _renewed_bundle(data: Data, known: Known) -> Data | None:
-    authority, bundle = _read(known), data["ca.crt"]
+def _renewed_bundle(data: Data, contents: Contents) -> Data | None:
+    authority, bundle = _read(contents), data["ca.crt"]
     return None if authority.text.strip() in bundle else {"ca.crt": authority.bundled(bundle)}
 
 
@@ -249,23 +251,23 @@ def _token(caller: str) -> str:
     return f"caliper-token-{caller}"
 
 
-def _token_file(known: Known) -> Data:
+def _token_file(contents: Contents) -> Data:
     """The token file: hashes, and no tokens."""
-    return {"tokens": "".join(f"{line}\n" for line in _lines(known).values()).encode("ascii")}
+    return {"tokens": "".join(f"{line}\n" for line in _lines(contents).values()).encode("ascii")}
 
 
-def _unlisted(data: Data, known: Known) -> Iterator[str]:
+def _unlisted(data: Data, contents: Contents) -> Iterator[str]:
     # Only name and hash: the file may give a caller another role, and contain other tokens.
     listed = {tuple(line.split()[::2]) for line in data["tokens"].splitlines()}
-    for caller, line in _lines(known).items():
+    for caller, line in _lines(contents).items():
         if tuple(line.encode("ascii").split()[::2]) not in listed:
             yield f"it lacks the token of {_token(caller)}: add the line `{line}`"
 
 
-def _lines(known: Known) -> dict[str, str]:
+def _lines(contents: Contents) -> dict[str, str]:
     """The line of each token in the token file."""
     lines = {}
     for caller, (name, role) in CALLERS.items():
-        digest = hashlib.sha256(known[_token(caller)]["token"].strip()).hexdigest()
+        digest = hashlib.sha256(contents[_token(caller)]["token"].strip()).hexdigest()
         lines[caller] = f"{name} {role} {digest}"
     return lines

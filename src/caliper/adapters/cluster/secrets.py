@@ -46,7 +46,7 @@ def complete(keeper: SecretStore, recipes: Iterable[SecretRecipe]) -> list[str]:
         elif secret_faults := list(_faults(recipe, existing, contents)):
             faults += [f"Secret {recipe.name}: {fault}" for fault in secret_faults]
         else:
-            contents[recipe.name] = _kept(keeper, recipe, existing, contents)
+            contents[recipe.name] = _renewed(keeper, recipe, existing, contents)
     return faults
 
 
@@ -62,7 +62,7 @@ def _created(keeper: SecretStore, recipe: SecretRecipe, contents: dict[str, Data
     return existing
 
 
-def _kept(
+def _renewed(
     keeper: SecretStore, recipe: SecretRecipe, existing: Data, contents: dict[str, Data]
 ) -> Data:
     renewed = recipe.renewal(existing, contents)

@@ -29,16 +29,16 @@ from caliper.core.errors import InvalidInput
 from caliper.core.rows import Row
 
 SUFFIXES = (".json", ".jsonl", ".csv", ".tsv", ".parquet")
-"""The files of a folder that may hold captions."""
+"""Suffixes of a folder's files that may hold captions."""
 LARGEST = 512 * 1024 * 1024
-"""The most bytes of a file of captions."""
+"""The maximum size of a file of captions, in bytes."""
 OBJECT = "JSON object"
 _LOG, _PREDICTIONS = "lmms-eval log", "VLMEvalKit predictions"
 _OF_TEXT = ("CSV", "TSV")
 _MOST_FILES = 1000
 _HEAD = 64 * 1024
 _ROW_BYTES = 256
-"""What a row takes in memory besides its caption."""
+"""The memory of a row besides its caption, in bytes."""
 _SAVE = "save it as TSV: VLMEvalKit does with PRED_FORMAT=tsv, a spreadsheet as text with tabs"
 _REFUSED = {
     b"PK\x03\x04": f"a workbook or archive; {_SAVE}",
@@ -53,7 +53,7 @@ _REFUSED = {
 
 @dataclass(frozen=True, slots=True)
 class CaptionRows:
-    """What was found at a path: the kind, as people are told, and the rows."""
+    """The captions at a path: their kind, for people, and the rows."""
 
     path: Path
     kind: str
@@ -63,7 +63,7 @@ class CaptionRows:
 def detect_captions(path: Path, most: int = LARGEST) -> CaptionRows:
     """Read the captions in a file, or in the files of a folder; at most `most` bytes.
 
-    Of a folder in which lmms-eval wrote its results, its logs count. Raises InvalidInput that says
+    In a folder of lmms-eval's results, its logs count. Raises InvalidInput that says
     what was found instead, with file, line and field.
     """
     kinds: dict[str, Path] = {}
@@ -84,7 +84,7 @@ def _rows(files: Iterable[Path], kinds: dict[str, Path]) -> Iterator[CaptionRow]
 
 def holds_captions(path: Path) -> bool:
     """Whether a file, or a folder of lmms-eval's, begins with a row about a caption. Raises
-    InvalidInput for what is not read.
+    InvalidInput for an unsupported file.
     """
     files = sorted(path.glob(f"[!.]*{SAMPLES}*.jsonl")) if path.is_dir() else [path]
     # Data may be larger.
@@ -117,8 +117,8 @@ def _read(file: Path) -> tuple[str, Iterator[CaptionRow]]:
     first = next(rows, None)
     if first is None:
         raise InvalidInput("the file holds no rows", file=str(file))
-    known = _known_tool(first)
-    name, read = known or (kind, cell_row if kind in _OF_TEXT else table_row)
+    tool = _known_tool(first)
+    name, read = tool or (kind, cell_row if kind in _OF_TEXT else table_row)
     return name, map(read, chain((first,), rows))
 
 
@@ -139,7 +139,7 @@ def _known_tool(first: Row) -> tuple[str, Callable[[Row], CaptionRow]] | None:
 
 
 def kind_of(file: Path) -> str:
-    """How a file is written, by its first bytes. Raises InvalidInput for what is not read."""
+    """The format of a file, by its first bytes. Raises InvalidInput for an unsupported one."""
     try:
         size = file.stat().st_size
         with file.open("rb") as content:

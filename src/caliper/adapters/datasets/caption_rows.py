@@ -16,7 +16,7 @@ NAMES = (
 )
 """The columns that may name the sample, the surest first."""
 UNSURE = ("question_id", "index", "target")
-"""What names the sample in some files, and is the row's position or the answer in others."""
+"""They name the sample in some files, and hold the row's position or the answer in others."""
 TEXTS = ("caption", "prediction", "pred", "response", "model_response", "output", "text")
 """The columns that may hold the caption."""
 COLUMNS = frozenset({"benchmark", "task", *NAMES, *TEXTS})
@@ -24,13 +24,13 @@ _TASK = "task/file_id"
 _LONGEST_NAME = 1024
 _MOST_LISTED = 10
 _FAILED = "Failed to obtain answer"
-"""How VLMEvalKit begins a prediction that it did not get."""
+"""The beginning of a prediction that VLMEvalKit failed to get."""
 
 
 @dataclass(frozen=True, slots=True)
 class CaptionRow:
     """A row about the caption of a sample. `names` are the values that may name the sample, by
-    field, the surest first. `text` is None if there is no caption, `benchmark` if any may have it.
+    field, the surest first. `text` is None for a missing caption, `benchmark` if none is named.
     """
 
     row: Row
@@ -42,11 +42,11 @@ class CaptionRow:
 def sample_names(fields: Mapping[str, Any]) -> dict[str, str]:
     """The values that may name the sample, by field, the surest first."""
     values = {name: _name_in(fields[name]) for name in NAMES if name in fields}
-    found = {name: value for name, value in values.items() if value is not None}
+    names = {name: value for name, value in values.items() if value is not None}
     task = fields.get("task")
-    if isinstance(task, str) and "file_id" in found:
-        return {_TASK: f"{task}/{found['file_id']}", **found}
-    return found
+    if isinstance(task, str) and "file_id" in names:
+        return {_TASK: f"{task}/{names['file_id']}", **names}
+    return names
 
 
 def _name_in(value: Any) -> str | None:
@@ -65,7 +65,7 @@ def _name_in(value: Any) -> str | None:
 
 
 def table_row(row: Row) -> CaptionRow:
-    """A row with one column for the caption. Raises InvalidInput if there is none, or another."""
+    """A row with one column for the caption. Raises InvalidInput unless there is exactly one."""
     named = [name for name in TEXTS if name in row.fields]
     if not named:
         raise _unknown_columns(row, "the caption", TEXTS)
@@ -75,8 +75,8 @@ def table_row(row: Row) -> CaptionRow:
 
 
 def cell_row(row: Row) -> CaptionRow:
-    """As `table_row`, of a table of text, where an empty cell may be a missing caption or a blank
-    one: it is refused.
+    """Like `table_row`, for tables of text. An empty cell is refused: the caption may be missing
+    or blank.
     """
     read = table_row(row)
     if read.text == "":
@@ -110,20 +110,20 @@ def _with_text(row: Row, text: str | None) -> CaptionRow:
 
 
 def _unknown_columns(row: Row, wanted: str, accepted: tuple[str, ...]) -> InvalidInput:
-    """The error for a row without a column for what is wanted."""
+    """The error for a row without any of the accepted columns."""
     columns = [str(name) for name in row.fields]
     more = f" and {len(columns) - _MOST_LISTED} more" if len(columns) > _MOST_LISTED else ""
-    seen = f"{', '.join(columns[:_MOST_LISTED])}{more}"
-    return row.error("", f"no column for {wanted}: expected {', '.join(accepted)}; found {seen}")
+    listed = f"{', '.join(columns[:_MOST_LISTED])}{more}"
+    return row.error("", f"no column for {wanted}: expected {', '.join(accepted)}; found {listed}")
 
 
 def is_prediction(fields: Mapping[str, Any]) -> bool:
-    """Whether a row is of VLMEvalKit."""
+    """Whether VLMEvalKit wrote a row."""
     return "index" in fields and "prediction" in fields
 
 
 def object_captions(rows: Iterator[Row]) -> Iterator[CaptionRow]:
-    """The captions in an object, key to text. Raises InvalidInput for what is no text."""
+    """The captions in an object, key to text. Raises InvalidInput for a value that is not text."""
     for row in rows:
         key = row.text("key")
         text = caption_text(row, key, row.fields.get("value"))

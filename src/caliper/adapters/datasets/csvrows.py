@@ -31,8 +31,8 @@ class CsvTable:
 
 
 def read_csv(path: Path, delimiter: str = ",", *, strict: bool = False) -> CsvTable:
-    """Read a whole file; if `strict`, without a quote that nothing ends, which would make one cell
-    of many rows. Raises InvalidInput, with the line where there is one.
+    """Read a whole file. If `strict`, an unclosed quote is refused: it would make one cell of many
+    rows. Raises InvalidInput, with the line where there is one.
     """
     try:
         data = path.read_bytes().removeprefix(BYTE_ORDER_MARK)

@@ -1,7 +1,7 @@
 """Datasets on the Hugging Face Hub, copied file by file into a folder per commit.
 
 The copies are plain files, not links into the cache of huggingface_hub: media are never read
-through links. What was fetched whole has a mark beside it, and needs no network any more.
+through links. A complete copy has a mark beside it, and needs no network any more.
 """
 
 from __future__ import annotations
@@ -39,7 +39,7 @@ _COMMIT = re.compile("[0-9a-f]{40}")
 _DEFAULT_REVISION = "main"
 _SECONDS = 30.0
 _BYTES_BAR = "huggingface_hub.snapshot_download"
-"""What huggingface_hub calls its bar of bytes that are on the disk."""
+"""The name of huggingface_hub's progress bar for bytes on the disk."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -74,29 +74,29 @@ class HubDatasets:
     offline: bool = False
 
     def pinned(self, name: str) -> str:
-        asked = _HubName.parse(name)
-        if _COMMIT.fullmatch(asked.revision):
-            return str(asked)
-        note = self._copies(asked) / "refs" / asked.revision
+        parsed = _HubName.parse(name)
+        if _COMMIT.fullmatch(parsed.revision):
+            return str(parsed)
+        note = self._copies(parsed) / "refs" / parsed.revision
         if self.offline:
             commit = _read_commit(note)
             if commit is None:
-                self._refuse_offline(asked)
+                self._refuse_offline(parsed)
         else:
-            with self._errors_of(asked):
-                found = self._hub.dataset_info(
-                    asked.repository, revision=asked.revision, timeout=_SECONDS
+            with self._errors_of(parsed):
+                info = self._hub.dataset_info(
+                    parsed.repository, revision=parsed.revision, timeout=_SECONDS
                 )
-            commit = found.sha or ""
+            commit = info.sha or ""
             if not _COMMIT.fullmatch(commit):
-                raise StoreUnavailable(f"hf:{asked}: the Hub names no commit")
+                raise StoreUnavailable(f"hf:{parsed}: the Hub names no commit")
             write_atomically(note, commit.encode())
-        return str(_HubName(asked.repository, commit, asked.path))
+        return str(_HubName(parsed.repository, commit, parsed.path))
 
     def fetch(self, name: str, transferred: Transferred, *, media: bool) -> Path:
         pinned = _HubName.parse(name)
         copy = self._copies(pinned) / pinned.revision
-        # What holds all files holds the data, and the whole repository every part of it.
+        # A copy of all files includes the data; one of the whole repository, every part of it.
         kinds = [(path, kind) for path in ("", pinned.path) for kind in (True, media)]
         if not any(_mark(copy, path, media=kind).is_file() for path, kind in kinds):
             if self.offline:
@@ -112,7 +112,7 @@ class HubDatasets:
     def _download(
         self, name: _HubName, copy: Path, transferred: Transferred, *, media: bool
     ) -> None:
-        # The marks of what is whole are there.
+        # The marks of complete copies are there.
         wanted: dict[str, Any] = {"allow_patterns": None, "ignore_patterns": [".cache/*"]}
         if name.path:
             literal = re.sub(r"([*?[])", r"[\1]", name.path)
@@ -124,12 +124,12 @@ class HubDatasets:
         )
         files = (each for each in tree if isinstance(each, huggingface_hub.RepoFile))
         # The filter that `snapshot_download` applies to the same patterns.
-        chosen = hub_utils.filter_repo_objects(  # type: ignore[attr-defined]  # as documented
+        matches = hub_utils.filter_repo_objects(  # type: ignore[attr-defined]  # as documented
             files, key=lambda file: file.path, **wanted
         )
-        sizes = {each.path: each.size for each in chosen}
+        sizes = {each.path: each.size for each in matches}
         if not sizes:
-            raise InvalidInput("there are no such files in it", file=f"hf:{name}")
+            raise InvalidInput("it has no such files", file=f"hf:{name}")
         here = sum(size for path, size in sizes.items() if _has(copy / path, size))
         check_room(f"hf:{name}", copy, sum(sizes.values()), here, self.most_bytes)
         huggingface_hub.snapshot_download(
@@ -138,12 +138,12 @@ class HubDatasets:
             revision=name.revision,
             local_dir=copy,
             endpoint=self.endpoint,
-            tqdm_class=_bar(transferred, here, sum(sizes.values())),
+            tqdm_class=_byte_counter(transferred, here, sum(sizes.values())),
             **wanted,
         )
-        # Without a network it returns a copy that is not whole.
+        # Without a network it returns an incomplete copy.
         if lost := [path for path, size in sizes.items() if not _has(copy / path, size)]:
-            raise StoreUnavailable(f"hf:{name}: {lost[0]} is not whole; rerun the same command")
+            raise StoreUnavailable(f"hf:{name}: {lost[0]} is incomplete; rerun the same command")
 
     @property
     def _hub(self) -> huggingface_hub.HfApi:
@@ -159,14 +159,14 @@ class HubDatasets:
         )
 
     def _errors_of(self, name: _HubName) -> AbstractContextManager[None]:
-        asked = HubRequest(
+        request = HubRequest(
             "dataset", name.repository, name.revision, f"hf:{name}", _SYNTAX, _OFFLINE
         )
-        return hub_errors_translated(asked, self.endpoint, self.folder)
+        return hub_errors_translated(request, self.endpoint, self.folder)
 
 
 def _read_commit(note: Path) -> str | None:
-    """The commit that a revision stood for when it was asked last; None if it never was."""
+    """The commit of a revision when the Hub was last asked; None if it never was."""
     try:
         text = note.read_text("ascii").strip()
     except (OSError, UnicodeDecodeError):
@@ -187,11 +187,11 @@ def _any_case(pattern: str) -> str:
     return re.sub("[a-z]", lambda letter: f"[{letter[0]}{letter[0].upper()}]", pattern)
 
 
-def _bar(transferred: Transferred, here: int, total: int) -> type[Any]:
+def _byte_counter(transferred: Transferred, here: int, total: int) -> type[Any]:
     """A class of progress bars that draws nothing and reports bytes to `transferred`."""
     lock, done = threading.Lock(), [here]
 
-    class Bar(hub_utils.tqdm):  # type: ignore[misc, name-defined]  # it has no types
+    class ByteCounter(hub_utils.tqdm):  # type: ignore[misc, name-defined]  # it has no types
         def __init__(self, *args: Any, **options: Any) -> None:
             self._counts_bytes = options.get("name") == _BYTES_BAR
             super().__init__(*args, **{**options, "disable": True})
@@ -203,4 +203,4 @@ def _bar(transferred: Transferred, here: int, total: int) -> type[Any]:
                     transferred(min(done[0], total), total)
             return None
 
-    return Bar
+    return ByteCounter

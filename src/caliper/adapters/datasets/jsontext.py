@@ -12,7 +12,7 @@ from caliper.core.errors import InvalidInput
 BYTE_ORDER_MARK = b"\xef\xbb\xbf"
 
 
-class _RefusedError(ValueError):
+class _AmbiguousError(ValueError):
     """JSON that Python accepts although its meaning is ambiguous."""
 
     def __init__(self, message: str, field: str = "") -> None:
@@ -71,7 +71,7 @@ def parse(text: str, path: Path, line: int | None = None) -> Any:
             file=str(path),
             line=line or error.lineno,
         ) from error
-    except _RefusedError as error:
+    except _AmbiguousError as error:
         raise InvalidInput(str(error), file=str(path), line=line, field=error.field) from error
     except RecursionError as error:
         raise InvalidInput("JSON nested too deeply", file=str(path), line=line) from error
@@ -85,19 +85,19 @@ def _object(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
         seen: set[str] = set()
         for key, _ in pairs:
             if key in seen:
-                raise _RefusedError("the key appears twice in one JSON object", field=repr(key))
+                raise _AmbiguousError("the key appears twice in one JSON object", field=repr(key))
             seen.add(key)
     return fields
 
 
 def _constant(name: str) -> NoReturn:
-    raise _RefusedError(f"{name} is not JSON")
+    raise _AmbiguousError(f"{name} is not JSON")
 
 
 def _float(digits: str) -> float:
     value = float(digits)
     if math.isinf(value):
-        raise _RefusedError(f"the number {digits:.40} is too large")
+        raise _AmbiguousError(f"the number {digits:.40} is too large")
     return value
 
 

@@ -19,7 +19,7 @@ from caliper.core.rows import Row
 
 @dataclass(frozen=True, slots=True)
 class PersonLabel:
-    """What a person chose for a task: None if the task was skipped. `data` are the task's."""
+    """A person's choice for a task; None if it was skipped. `data` are the task's."""
 
     row: Row
     person: str
@@ -78,7 +78,7 @@ def _annotations(row: Row, control: str) -> Iterator[PersonLabel]:
         place = Row(row.file, row.line, {**annotation, "id": row.fields.get("id", "?")})
         person, choice = _person(place, "completed_by"), None
         if annotation.get("was_cancelled") is not True:
-            choice = _choice(row, _chosen(place, control))
+            choice = _choice(row, _choices_of(place, control))
         yield PersonLabel(row, person, data, choice)
 
 
@@ -92,21 +92,21 @@ def _person(row: Row, field: str) -> str:
     return str(value)
 
 
-def _chosen(row: Row, control: str) -> list[Any]:
-    """What an annotation has of a control."""
+def _choices_of(row: Row, control: str) -> list[Any]:
+    """The choices of an annotation for a control."""
     results = row.fields.get("result")
     if not isinstance(results, list) or not all(isinstance(one, dict) for one in results):
         raise task_error(row, "result", "expected a list of objects")
-    found: list[Any] = []
+    values: list[Any] = []
     for result in results:
         value = result.get("value")
         if result.get("from_name") == control and isinstance(value, dict):
             choices = value.get("choices")
-            found += choices if isinstance(choices, list) else [choices]
-    return found
+            values += choices if isinstance(choices, list) else [choices]
+    return values
 
 
-def _choice(row: Row, chosen: list[Any]) -> str:
-    if len(chosen) != 1 or not isinstance(chosen[0], str):
-        raise task_error(row, "label", f"expected one choice, found {chosen!r:.60}")
-    return chosen[0]
+def _choice(row: Row, choices: list[Any]) -> str:
+    if len(choices) != 1 or not isinstance(choices[0], str):
+        raise task_error(row, "label", f"expected one choice, found {choices!r:.60}")
+    return choices[0]

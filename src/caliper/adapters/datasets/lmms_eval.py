@@ -14,13 +14,13 @@ from caliper.adapters.datasets.caption_rows import CaptionRow, caption_text, sam
 from caliper.core.rows import Row
 
 SAMPLES = "samples_"
-"""In the name of every log, before the task."""
+"""The part of every log's name before the task."""
 _RESPONSES = ("filtered_resps", "resps")
 _NAMELESS = "the row names no sample: there is no doc, and doc_id is only a position"
 
 
 def is_sample_log(fields: Mapping[str, Any]) -> bool:
-    """Whether a row is of such a log."""
+    """Whether a row is from such a log."""
     return "doc_id" in fields and any(name in fields for name in _RESPONSES)
 
 
@@ -30,11 +30,13 @@ def log_row(row: Row) -> CaptionRow:
     """
     field = next((name for name in _RESPONSES if name in row.fields), _RESPONSES[0])
     names: dict[str, str] = {}
-    known: set[str] = set()
+    earlier: set[str] = set()
     for place, fields in _described(row.fields):
-        found = {name: value for name, value in sample_names(fields).items() if name not in known}
-        known |= found.keys()
-        names |= {f"{place}.{name}": value for name, value in found.items()}
+        values = {
+            name: value for name, value in sample_names(fields).items() if name not in earlier
+        }
+        earlier |= values.keys()
+        names |= {f"{place}.{name}": value for name, value in values.items()}
     if isinstance(target := row.fields.get("target"), str) and target.strip():
         names["target"] = target
     if not names:
@@ -43,7 +45,7 @@ def log_row(row: Row) -> CaptionRow:
 
 
 def _described(fields: Mapping[str, Any]) -> Iterator[tuple[str, Mapping[str, Any]]]:
-    """What describes the sample: the doc first, then the inputs of metrics."""
+    """Descriptions of the sample: the doc first, then the inputs of metrics."""
     for place in ("doc", *(name for name in fields if name != "doc")):
         value = fields.get(place)
         first = value[0] if isinstance(value, list) and value else value

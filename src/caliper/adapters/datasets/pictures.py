@@ -99,12 +99,12 @@ def _of_row(
     row: dict[str, Any], pictures: Sequence[str], names: Sequence[str]
 ) -> Iterator[tuple[str, bytes]]:
     for column in pictures:
-        held = [each for each in _listed(row[column]) if each is not None]
-        known = next(
-            (listed for name in names if len(listed := _listed(row[name])) == len(held)), None
+        entries = [each for each in _listed(row[column]) if each is not None]
+        paths = next(
+            (listed for name in names if len(listed := _listed(row[name])) == len(entries)), None
         )
-        for place, picture in enumerate(held):
-            name = picture.get("path") if known is None else known[place]
+        for place, picture in enumerate(entries):
+            name = picture.get("path") if paths is None else paths[place]
             if isinstance(name, str) and name and picture["bytes"]:
                 yield name, picture["bytes"]
 
@@ -123,5 +123,5 @@ def _is_picture(kind: pa.DataType) -> bool:
     if not pa.types.is_struct(kind):
         return False
     fields = {field.name: field.type for field in kind}
-    held = fields.get("bytes")
-    return "path" in fields and (held == pa.binary() or held == pa.large_binary())
+    content = fields.get("bytes")
+    return "path" in fields and (content == pa.binary() or content == pa.large_binary())

@@ -12,7 +12,7 @@ from caliper.ports.data_sources import DataSource, Transferred
 @dataclass(frozen=True, slots=True)
 class PluginSource:
     """ports.data_sources.DataSource of another package, which `plugin` names. Its methods also
-    raise FunctionFailed, for what is no error of Caliper.
+    raise FunctionFailed, for errors that are not Caliper's.
     """
 
     source: DataSource

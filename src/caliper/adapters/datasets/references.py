@@ -4,7 +4,7 @@ Rows name their image by one of `IDENTIFIERS`:
 
     {"a.jpg": "A dog."}                             JSON, one caption, or a list of references
     {"image_id": 7, "caption": "A dog."}            JSON list, JSON Lines, CSV (COCO's results)
-    {"image_id": 7, "references": ["A dog."]}       the same; a CSV has one reference a row
+    {"image_id": 7, "references": ["A dog."]}       the same; a CSV has one reference per row
     {"images": [...], "annotations": [...]}         COCO's annotations
     OCR.jsonl: {"file_id": "OCR_0", "caption": ...} a folder of JSON Lines: the image is OCR/OCR_0
 """
@@ -50,15 +50,15 @@ def read_image_captions(path: Path) -> dict[str, str]:
     Raises InvalidInput naming file, line and field.
     """
     captions: dict[str, str] = {}
-    seen: set[str] = set()
+    images: set[str] = set()
     for row in _rows(path):
         image, name = image_of(row), "value" if "key" in row.fields else "caption"
         text = row.fields.get(name)
         if not isinstance(text, str | None) or name not in row.fields:
             raise row.error(name, _unexpected("a caption", row, name))
-        if image in seen:
+        if image in images:
             raise row.error(name, f"{image!r} has two captions")
-        seen.add(image)
+        images.add(image)
         if text is not None:
             captions[image] = text
     if not captions:
@@ -101,8 +101,8 @@ def _references(row: Row) -> tuple[str, ...]:
 
 
 def _unexpected(expected: str, row: Row, name: str) -> str:
-    found = f"found {row.fields[name]!r:.60}" if name in row.fields else "there is none"
-    return f"expected {expected}, {found}"
+    actual = f"found {row.fields[name]!r:.60}" if name in row.fields else "there is none"
+    return f"expected {expected}, {actual}"
 
 
 def _rows(path: Path) -> Iterator[Row]:

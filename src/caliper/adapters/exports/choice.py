@@ -26,7 +26,7 @@ def choice_csv(choices: Sequence[ModelChoice]) -> str:
 
     Differences are from the benchmark's first run. Further rows give the agreement with its
     verdicts and Cohen's kappa (0 to 1), coverage, throughput, and how often a reader says that
-    it cannot answer from a caption that tells nothing.
+    it cannot answer from a caption that says nothing.
     """
     rows: list[Sequence[object]] = [(*_HEAD, *_DIFFERENCE)]
     for choice in choices:

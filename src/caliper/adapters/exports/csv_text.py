@@ -7,7 +7,7 @@ import io
 from collections.abc import Iterable, Sequence
 
 _FORMULA = ("=", "+", "-", "@", "\t", "\r")
-"""How cells begin that spreadsheets take for formulas."""
+"""First characters of cells that spreadsheets take for formulas."""
 
 
 def csv_text(rows: Iterable[Sequence[object]]) -> str:

@@ -26,7 +26,7 @@ _LONGEST_EXAMPLE = 200
 
 @dataclass(frozen=True, slots=True)
 class CardFacts:
-    """What a data card is about. `reviewed` are the ids of candidates with a verdict. There is no
+    """The facts of a data card. `reviewed` are the ids of candidates with a verdict. There is no
     `agreement` of fewer than two reviewers, and no `balance` if builds are not balanced after the
     review.
     """
@@ -42,7 +42,7 @@ class CardFacts:
     balance: StepResult | None = None
 
     @property
-    def kept(self) -> Sequence[Candidate]:
+    def accepted(self) -> Sequence[Candidate]:
         """The candidates that are part of the benchmark."""
         if self.balance is None:
             return accepted_candidates(self.decisions)
@@ -59,7 +59,7 @@ def card_text(facts: CardFacts) -> str:
     of_domain = "" if facts.domain == name else f": {plain(facts.domain)}"
     blocks = [
         f"# {benchmark(name).title}{of_domain}",
-        facts.kind.summary(facts.kept),
+        facts.kind.summary(facts.accepted),
         *_categories(facts),
     ]
     steps = [*facts.steps, *filter(None, [facts.balance])]
@@ -73,16 +73,16 @@ def _categories(facts: CardFacts) -> Iterator[str]:
     # Of each category, those of the first step that has any.
     written: Counter[str] = Counter()
     for step in facts.steps:
-        found = Counter(fate.candidate.category for fate in step.fates)
-        written = Counter({**found, **written})
-    kept = Counter(candidate.category for candidate in facts.kept)
+        counts = Counter(fate.candidate.category for fate in step.fates)
+        written = Counter({**counts, **written})
+    accepted = Counter(candidate.category for candidate in facts.accepted)
     noun = f"{facts.kind.noun}s"
     yield f"## {noun.capitalize()} by category"
     yield grid(
         ("category", noun, facts.kind.counted),
-        [(name, str(kept[name]), str(written[name])) for name in facts.categories],
+        [(name, str(accepted[name]), str(written[name])) for name in facts.categories],
     )
-    if rows := facts.kind.statistics(facts.kept):
+    if rows := facts.kind.statistics(facts.accepted):
         yield "## Statistics"
         yield grid(rows[0], rows[1:])
 
@@ -107,8 +107,8 @@ def _steps(steps: Sequence[StepResult]) -> Iterator[str]:
         for reason, examples in step.examples.items():
             lines.append(f"- {step.name}, {step.dropped[reason]} {plain(reason)}. Examples:")
             for fate in examples:
-                shown = _example(fate.candidate)
-                lines.append(f"  - {shown} {plain(fate.detail[:_LONGEST_EXAMPLE])}".rstrip())
+                example = _example(fate.candidate)
+                lines.append(f"  - {example} {plain(fate.detail[:_LONGEST_EXAMPLE])}".rstrip())
     if lines:
         yield "\n".join(lines)
 
@@ -136,8 +136,8 @@ def _reviews(facts: CardFacts) -> Iterator[str]:
     yield (
         f"{states[ReviewState.ACCEPT]} accepted ({edits} edited), {states[ReviewState.REJECT]} "
         f"rejected. Left out: {states[ReviewState.PENDING]} that nobody reviewed, "
-        f"{states[ReviewState.DISPUTED]} disputed. Of the {len(facts.kept)} {facts.kind.noun}s "
-        f"that are here, nobody reviewed {len(facts.unseen(facts.kept))}."
+        f"{states[ReviewState.DISPUTED]} disputed. Of the {len(facts.accepted)} {facts.kind.noun}s "
+        f"that are here, nobody reviewed {len(facts.unseen(facts.accepted))}."
     )
     verdicts: dict[str, Counter[str]] = {}
     for each in facts.decisions:

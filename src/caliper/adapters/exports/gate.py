@@ -47,8 +47,8 @@ def _row(finding: GateFinding) -> tuple[str, ...]:
 def gate_junit(base: str, candidate: str, result: GateResult) -> str:
     """A suite per benchmark with a case per finding, and the decision as a case of its own.
 
-    What does not pass the gate fails, or errs if it is inconclusive; what is only inconclusive or
-    advisory beside it is skipped.
+    Findings that do not pass the gate fail, or err if it is inconclusive; those that are only
+    inconclusive or advisory beside it are skipped.
     """
     title = f"{candidate} against {base}"
     suites = [JunitSuite(f"{title}.gate", (_decision_case(result),))]

@@ -62,5 +62,5 @@ def _add(root: Element, suite: JunitSuite) -> None:
 
 
 def _plain(text: str) -> str:
-    """The text without what XML cannot hold."""
+    """The text without characters that XML cannot hold."""
     return _NOT_XML.sub("\N{REPLACEMENT CHARACTER}", text)

@@ -18,7 +18,7 @@ from caliper.pipeline.comparing.question_verdicts import QuestionVerdicts
 
 LABEL = "label"
 """The name of the control that people use."""
-_SHOWN = "caption"
+_CAPTION = "caption"
 
 
 @dataclass(frozen=True, slots=True)
@@ -66,7 +66,7 @@ def _task(task: LabelTask) -> dict[str, Any]:
     choice = {
         "id": "verdict",
         "from_name": LABEL,
-        "to_name": _SHOWN,
+        "to_name": _CAPTION,
         "type": "choices",
         "value": {"choices": [question.word]},
     }
@@ -106,7 +106,7 @@ def interface_of(kind: str, words: Iterable[str]) -> str:
     for name, head in _TEXTS.items():
         lines += [f'<Header value="{head}"/>', f'<Text name="{name}" value="${name}"/>']
     lines.append('<Header value="Verdict on the caption"/>')
-    lines.append(f'<Choices name="{LABEL}" toName="{_SHOWN}" choice="single" required="true">')
+    lines.append(f'<Choices name="{LABEL}" toName="{_CAPTION}" choice="single" required="true">')
     lines += [f"  <Choice value={quoteattr(word)}/>" for word in words]
     lines.append("</Choices>")
     return "\n".join(["<View>", *(f"  {line}" for line in lines), "</View>"]) + "\n"

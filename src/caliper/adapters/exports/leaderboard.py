@@ -10,7 +10,7 @@ from typing import Any
 from caliper.adapters import phrases
 from caliper.adapters.exports.csv_text import csv_text
 from caliper.adapters.exports.markdown import grid, plain
-from caliper.analysis.leaderboard import Board, Standing
+from caliper.analysis.leaderboard import Board, LeaderboardRow
 
 
 def leaderboard_csv(board: Board) -> str:
@@ -44,7 +44,7 @@ def leaderboard_markdown(board: Board) -> str:
     return "\n\n".join(blocks) + "\n"
 
 
-def _row(row: Standing) -> tuple[str, ...]:
+def _row(row: LeaderboardRow) -> tuple[str, ...]:
     figures = (phrases.number(estimate.value) for estimate in row.estimates)
     return (f"{row.place}. {row.name}", *figures, phrases.distance_to_best(row))
 

@@ -49,7 +49,7 @@ def read_report(text: str, file: str) -> Report:
             schema=document["schema"],
         )
     except (ValueError, KeyError, TypeError, AttributeError) as error:
-        message = f"this is no report of this release: {error!r}; `caliper report` writes it anew"
+        message = f"not a report of this release: {error!r}; `caliper report` rewrites it"
         raise InvalidInput(message, file=file) from error
 
 

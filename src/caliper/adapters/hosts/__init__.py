@@ -1,1 +1,1 @@
-"""What serves checkpoints: a command, Triton, an endpoint that others run, a pod."""
+"""Servers of checkpoints: a command, Triton, an endpoint that others run, a pod."""

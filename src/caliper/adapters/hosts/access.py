@@ -1,4 +1,4 @@
-"""How servers of checkpoints are reached: with which tokens, and whom to trust."""
+"""Access to servers of checkpoints: their tokens, and the certificates to trust."""
 
 from __future__ import annotations
 

@@ -18,7 +18,7 @@ from caliper.core.checkpoints import CheckpointRevision
 from caliper.core.errors import BackendRejected, InvalidInput
 from caliper.ports.serving import CheckpointEndpoint, Note
 
-# The command runs once its trace is kept: when we die before, the pipe ends, and so does this.
+# The command starts once its trace is stored: if we die before, the pipe ends, and the shell too.
 _GATE = 'read -r go && exec "$@" </dev/null'
 _TAIL_BYTES, _TAIL_LINES = 4096, 5
 _REAPED_WITHIN = 5.0
@@ -29,7 +29,7 @@ class CommandPlan:
     """Templates of a command's words, of the URL at which it serves, and of the model's name there.
 
     It is ready when GET of the path `health` is answered with 200. `start` is how many seconds that
-    may take, `silence` after how many without such an answer it hangs.
+    may take, `silence` how many without such an answer mean that it hangs.
     """
 
     words: Sequence[str]

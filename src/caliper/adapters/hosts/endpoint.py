@@ -58,13 +58,13 @@ class EndpointServer:
     async def _load(self, folder: str) -> None:
         request = {"lora_name": self._model, "lora_path": folder}
         url, limit = f"{self._url}/v1/load_lora_adapter", self._plan.start
-        status, told, problem = await call("POST", url, request, access=self._access, seconds=limit)
+        status, body, problem = await call("POST", url, request, access=self._access, seconds=limit)
         if status <= 0:
             # A checkpoint that hangs the server is not tried again.
             failure = BackendRejected if status < 0 else BackendUnavailable
             raise failure(f"vLLM does not load {self._model}: {problem}")
         if status != 200:
-            message = f"vLLM does not load {self._model}: HTTP {status}; it says: {_text(told)}"
+            message = f"vLLM does not load {self._model}: HTTP {status}; it says: {_text(body)}"
             raise BackendRejected(message)
 
     async def watch(self) -> None:
@@ -126,13 +126,13 @@ async def unload(trace: Trace, access: HostAccess) -> None:
 
 async def _models(url: str, access: HostAccess) -> tuple[list[str], str]:
     """The names in /v1/models, or why there are none."""
-    status, told, problem = await call("GET", f"{url}/v1/models", access=access)
+    status, body, problem = await call("GET", f"{url}/v1/models", access=access)
     if problem or status != 200:
         return [], problem or f"/v1/models: HTTP {status}"
-    entries: Any = told.get("data") if isinstance(told, dict) else None
-    found = entries if isinstance(entries, list) else []
-    return [str(each.get("id")) for each in found if isinstance(each, dict)], ""
+    entries: Any = body.get("data") if isinstance(body, dict) else None
+    models = entries if isinstance(entries, list) else []
+    return [str(each.get("id")) for each in models if isinstance(each, dict)], ""
 
 
-def _text(told: Any) -> str:
-    return " ".join(str(told).split())[:300]
+def _text(body: Any) -> str:
+    return " ".join(str(body).split())[:300]

@@ -56,16 +56,16 @@ class PodServer:
     async def start(self, checkpoint: CheckpointRevision, note: Note) -> CheckpointEndpoint:
         plan, fields = self._plan, checkpoint_fields(checkpoint)
         manifest, model = fill([dict(plan.manifest), plan.model], fields)
-        # A name of its own: to delete it harms no other pod, whenever that is.
+        # A unique name: to delete it never harms another pod.
         name = f"caliper-checkpoint-{secrets.token_hex(6)}"
         pods = f"{plan.api.rstrip('/')}/api/v1/namespaces/{plan.namespace}/pods"
         self._trace = {"kind": "pod", "url": f"{pods}/{name}", "account": plan.account}
         # A trace that nobody may follow would block the slot.
         pod, access = _pod(manifest, name), _access(plan.account)
         await note(self._trace)
-        status, told, problem = await call("POST", pods, pod, access=access)
+        status, body, problem = await call("POST", pods, pod, access=access)
         if status not in (200, 201):
-            raise _refusal("create a pod", status, told, problem)
+            raise _refusal("create a pod", status, body, problem)
         if problem := await until_ready(self._look, plan.start):
             message = f"not ready within {plan.start:,g} seconds: the pod: {problem}"
             raise BackendRejected(message + await self.last_words())
@@ -79,8 +79,8 @@ class PodServer:
     async def last_words(self) -> str:
         access = _access(self._plan.account)
         url = f"{self._trace['url']}/log?tailLines={_MOST_LINES}"
-        status, told, _ = await call("GET", url, access=access)
-        lines = [line.strip() for line in str(told).splitlines() if line.strip()]
+        status, log, _ = await call("GET", url, access=access)
+        lines = [line.strip() for line in str(log).splitlines() if line.strip()]
         return f"; its output ends: {' | '.join(lines)}" if status == 200 and lines else ""
 
     async def close(self) -> None:
@@ -95,15 +95,15 @@ class PodServer:
             raise BackendRejected("the pod was removed by somebody else")
         if status != 200 or not isinstance(pod, dict):
             return problem or f"the API server answers {status}"
-        found = pod.get("status") or {}
-        phase = str(found.get("phase"))
+        state = pod.get("status") or {}
+        phase = str(state.get("phase"))
         if phase in ("Failed", "Succeeded"):
-            message = f"the pod has ended, {phase.lower()}{_reason(found)}"
+            message = f"the pod has ended, {phase.lower()}{_reason(state)}"
             raise BackendRejected(message + await self.last_words())
-        conditions = {each.get("type"): each.get("status") for each in found.get("conditions", ())}
-        if conditions.get("Ready") != "True" or not found.get("podIP"):
-            return f"{phase.lower()}, not ready{_reason(found)}"
-        address = found["podIP"]
+        conditions = {each.get("type"): each.get("status") for each in state.get("conditions", ())}
+        if conditions.get("Ready") != "True" or not state.get("podIP"):
+            return f"{phase.lower()}, not ready{_reason(state)}"
+        address = state["podIP"]
         host = f"[{address}]" if ":" in address else address
         self._url = f"http://{host}:{self._plan.port}"
         health = await status_of(f"{self._url}{self._plan.health}")
@@ -116,11 +116,11 @@ async def delete(trace: Trace) -> None:
     try:
         async with asyncio.timeout(_GONE_WITHIN):
             while True:
-                status, told, problem = await call("DELETE", trace["url"], access=access)
+                status, body, problem = await call("DELETE", trace["url"], access=access)
                 if status == 404:
                     return
                 if status not in (200, 202):
-                    raise BackendUnavailable(str(_refusal("delete it", status, told, problem)))
+                    raise BackendUnavailable(str(_refusal("delete it", status, body, problem)))
                 problem = "it is still there"
                 await asyncio.sleep(PACE)
     except TimeoutError as error:
@@ -131,9 +131,9 @@ async def delete(trace: Trace) -> None:
 def _pod(manifest: Mapping[str, Any], name: str) -> dict[str, Any]:
     metadata, spec = manifest.get("metadata") or {}, manifest.get("spec") or {}
     labels = {**(metadata.get("labels") or {}), **_LABELS}
-    # No more of it: a finalizer would keep the pod, and with it the slot.
+    # Nothing else of the metadata: a finalizer would keep the pod, and with it the slot.
     annotations = metadata.get("annotations") or {}
-    # One that fails is to be told, not tried again; and a server calls no Kubernetes.
+    # A failed pod is reported, not restarted; and a server calls no Kubernetes.
     defaults = {"restartPolicy": "Never", "automountServiceAccountToken": False}
     return {
         "apiVersion": "v1",
@@ -160,8 +160,8 @@ def _access(account: str) -> HostAccess:
     return HostAccess(only_encrypted, Path(account, "ca.crt"))
 
 
-def _refusal(action: str, status: int, told: Any, problem: str) -> CaliperError:
-    message = told.get("message") if isinstance(told, dict) else ""
+def _refusal(action: str, status: int, body: Any, problem: str) -> CaliperError:
+    message = body.get("message") if isinstance(body, dict) else ""
     text = f"cannot {action}: {problem or f'the API server answers {status}: {message}'}"
     is_passing = status <= 0 or status == 429 or status >= 500
     return BackendUnavailable(text) if is_passing else BackendRejected(text)
@@ -175,5 +175,5 @@ def _reason(status: Mapping[str, Any]) -> str:
         for state in (each.get("state") or {}).values()
     ]
     reasons = [str(state["reason"]) for state in states if state.get("reason")]
-    told = [*reasons, *filter(None, (status.get("reason"), status.get("message")))]
-    return f": {', '.join(map(str, told))[:300]}" if told else ""
+    texts = [*reasons, *filter(None, (status.get("reason"), status.get("message")))]
+    return f": {', '.join(map(str, texts))[:300]}" if texts else ""

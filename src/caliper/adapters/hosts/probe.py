@@ -19,12 +19,12 @@ LOOK_SECONDS = 10.0
 _LARGEST = 4 * 1024 * 1024
 
 Look = Callable[[], Awaitable[str]]
-"""Looks once: empty if all is well, else what is not, for people."""
+"""Looks once. Returns the problem, for people; empty if all is well."""
 
 
 async def until_ready(look: Look, seconds: float) -> str:
-    """Look until all is well. Returns what was not at the last look, if the time is over before.
-    Raises what the look raises.
+    """Look until all is well, or the time is over. Returns the problem of the last look; empty if
+    there is none. Raises what the look raises.
     """
     problem = "no answer"
     loop = asyncio.get_running_loop()
@@ -39,7 +39,7 @@ async def until_ready(look: Look, seconds: float) -> str:
 
 
 async def until_silent(look: Look, seconds: float) -> str:
-    """Look for ever, until nothing was well for so many seconds: then what was not."""
+    """Probe until there was no success for so many seconds, then return the last failure."""
     loop = asyncio.get_running_loop()
     last = loop.time()
     while True:
@@ -52,7 +52,7 @@ async def until_silent(look: Look, seconds: float) -> str:
 
 
 async def status_of(url: str, seconds: float = LOOK_SECONDS) -> str:
-    """Look whether GET of a URL is answered with 200: empty, or what it says instead."""
+    """Look whether GET of a URL is answered with 200: empty if so, else the problem."""
     status, _, problem = await call("GET", url, seconds=seconds)
     return problem or ("" if status == 200 else f"HTTP {status}")
 
@@ -65,8 +65,8 @@ async def call(
     access: HostAccess | None = None,
     seconds: float = LOOK_SECONDS,
 ) -> tuple[int, Any, str]:
-    """One request: its status and its JSON, or text if it is none; or status 0 and why there is
-    no answer, -1 if the time was over. Redirects are not followed: they would carry the token.
+    """One request: its status and its JSON, or text if it is not JSON; or status 0 and why there
+    is no answer, -1 after a time-out. Redirects are not followed: they would carry the token.
     Raises InvalidInput for a server that may not be called, or not with its token.
     """
     timeout = aiohttp.ClientTimeout(total=seconds)
@@ -90,7 +90,7 @@ async def call(
 
 
 async def _text(response: aiohttp.ClientResponse) -> str:
-    """The body, cut where it is larger than any answer is."""
+    """The body, cut at a size that no answer has."""
     body = bytearray()
     async for piece in response.content.iter_any():
         body += piece

@@ -1,4 +1,4 @@
-"""The processes of a command: found again by another process, and ended to the last.
+"""The processes of a command: another process can find them again, and end them all.
 
 A process is named by its id, the tick at which it started, and the boot of the machine. So none
 that got the same id later is mistaken for it. The command leads a session of its own, and all that
@@ -21,7 +21,7 @@ _PROC = Path("/proc")
 _GRACE = 10.0
 """Seconds that processes have to end by themselves."""
 _LIMIT = 60.0
-"""Seconds after which those that cannot be killed are left for another time."""
+"""Seconds after which processes that cannot be killed are left for a later attempt."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -50,8 +50,8 @@ def members(trace: Trace) -> list[int]:
     now = _stat(leader)
     if now is not None and now.start != start:
         return []
-    found = (_stat(int(entry.name)) for entry in _PROC.iterdir() if entry.name.isdigit())
-    ours = (stat for stat in found if stat and stat.session == leader and stat.start >= start)
+    stats = (_stat(int(entry.name)) for entry in _PROC.iterdir() if entry.name.isdigit())
+    ours = (stat for stat in stats if stat and stat.session == leader and stat.start >= start)
     return [stat.pid for stat in ours if not stat.is_dead]
 
 
@@ -61,15 +61,15 @@ async def end(trace: Trace, grace: float = _GRACE) -> None:
     Raises BackendUnavailable if one cannot be ended.
     """
     loop = asyncio.get_running_loop()
-    begin, told = loop.time(), set[int]()
+    begin, notified = loop.time(), set[int]()
     while left := await asyncio.to_thread(members, trace):
         elapsed = loop.time() - begin
         if elapsed > grace + _LIMIT:
             raise BackendUnavailable(f"process {left[0]} of a checkpoint's server does not end")
         for pid in left:
             number = signal.SIGKILL if elapsed >= grace else signal.SIGTERM
-            if number == signal.SIGKILL or pid not in told:
-                told.add(pid)
+            if number == signal.SIGKILL or pid not in notified:
+                notified.add(pid)
                 with suppress(ProcessLookupError):
                     os.kill(pid, number)
         await asyncio.sleep(0.05)

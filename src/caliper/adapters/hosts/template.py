@@ -1,4 +1,4 @@
-"""Fills what a suite says about a checkpoint's server: {path}, {revision} and their like."""
+"""Fills the templates of a checkpoint's server in a suite: {path}, {revision} and the like."""
 
 from __future__ import annotations
 

@@ -85,12 +85,12 @@ class RepositoryServer:
         return f"not ready within {self._plan.start:,g} seconds: Triton's {self._model}: {problem}"
 
     def _load_error(self, error: Exception) -> Exception:
-        code, told = _status(error), _told(error)
+        code, text = _status(error), _text(error)
         if code is StatusCode.UNAVAILABLE:
-            return BackendUnavailable(f"the Triton server is away; gRPC says: {told}")
+            return BackendUnavailable(f"cannot reach the Triton server; gRPC says: {text}")
         if code is StatusCode.DEADLINE_EXCEEDED:
             return BackendRejected(self._late("it is being loaded"))
-        return BackendRejected(f"Triton does not load {self._model}; it says: {told}")
+        return BackendRejected(f"Triton does not load {self._model}; it says: {text}")
 
     async def watch(self) -> None:
         problem = await until_silent(self._look, self._plan.silence)
@@ -110,7 +110,7 @@ class RepositoryServer:
             async with _client(self._access, self._target) as client:
                 return "" if await client.is_model_ready(self._model, **options) else "not loaded"
         except _FAILURES as error:
-            return _told(error)
+            return _text(error)
 
 
 async def unload(trace: Trace, access: HostAccess) -> None:
@@ -122,21 +122,21 @@ async def unload(trace: Trace, access: HostAccess) -> None:
         async with asyncio.timeout(_UNLOADED_WITHIN), _client(access, trace["target"]) as client:
             while states := await _states(client, model, options):
                 problem = ", ".join(sorted(states))
-                # One that is loading or going is awaited: a Triton that was asked then has ended.
+                # Wait while it loads or unloads: a request at that time has made Triton exit.
                 if states - _CHANGING:
                     await client.unload_model(model, **options)
                 await asyncio.sleep(PACE)
     except TimeoutError as error:
         raise BackendUnavailable(f"Triton does not unload {model}: {problem}") from error
     except _FAILURES as error:
-        raise BackendUnavailable(f"Triton does not unload {model}: {_told(error)}") from error
+        raise BackendUnavailable(f"Triton does not unload {model}: {_text(error)}") from error
 
 
 async def _states(client: InferenceServerClient, model: str, options: dict[str, Any]) -> set[str]:
     """The states of a model's versions but those that are not loaded."""
     index = await client.get_model_repository_index(as_json=True, **options)
-    found = (each for each in index.get("models", ()) if each.get("name") == model)
-    return {each.get("state", "") for each in found} - {"", "UNAVAILABLE"}
+    versions = (each for each in index.get("models", ()) if each.get("name") == model)
+    return {each.get("state", "") for each in versions} - {"", "UNAVAILABLE"}
 
 
 def _status(error: Exception) -> StatusCode | None:
@@ -146,6 +146,6 @@ def _status(error: Exception) -> StatusCode | None:
     return {str(code): code for code in StatusCode}.get(error.status() or "")
 
 
-def _told(error: Exception) -> str:
+def _text(error: Exception) -> str:
     text = error.details() if isinstance(error, AioRpcError) else str(error)
     return " ".join((text or type(error).__name__).split())[:300]

@@ -29,9 +29,7 @@ class JavaProcess:
     messages: IO[bytes]
 
     def last_words(self) -> str:
-        """What Java says of an error, after a colon; empty without one. The lines that say where in
-        the code it was are left out.
-        """
+        """Java's error message after a colon, without the stack trace; empty if there is none."""
         size = self.messages.seek(0, os.SEEK_END)
         self.messages.seek(max(0, size - _TAIL_BYTES))
         text = self.messages.read().decode("utf-8", "replace")

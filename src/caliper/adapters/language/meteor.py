@@ -68,23 +68,23 @@ class MeteorProcess:
         line = f" {_SEPARATOR} ".join(parts).encode("utf-8", "replace") + b"\n"
         stdin, stdout = self.program.process.stdin, self.program.process.stdout
         assert stdin is not None and stdout is not None  # noqa: S101, PT018 - opened as pipes
-        found: list[bytes] = []
+        lines: list[bytes] = []
         try:
             async with asyncio.timeout(self.limit):
                 with suppress(ConnectionError):
                     stdin.write(line)
                     await stdin.drain()
-                while len(found) < answers and (answer := await stdout.readline()):
-                    found.append(answer)
+                while len(lines) < answers and (answer := await stdout.readline()):
+                    lines.append(answer)
         except TimeoutError as error:
             message = f"{self.jar}: no answer of METEOR within {self.limit:g} seconds"
             raise BackendTimeout(message) from error
         except ValueError as error:
             raise self._another("a line without an end") from error
-        if len(found) < answers:
+        if len(lines) < answers:
             message = f"METEOR ended{self.program.last_words()}; expected meteor-1.5.jar"
             raise InvalidInput(message, file=str(self.jar), field=_FIELD)
-        return [answer.decode("utf-8", "replace").strip() for answer in found]
+        return [answer.decode("utf-8", "replace").strip() for answer in lines]
 
     def _another(self, answer: str) -> InvalidInput:
         message = f"not METEOR 1.5: unexpected answer {answer[:_EXCERPT]!r}"

@@ -65,7 +65,7 @@ def load_embedder(folder: str | Path | None = None) -> MiniLm:
         heads, epsilon = config["num_attention_heads"], config["layer_norm_eps"]
         encoder = BertEncoder(weights, heads, epsilon)
     except (KeyError, ValueError, safetensors.SafetensorError) as error:
-        raise InvalidInput(f"this is no BERT encoder: {error}", file=str(directory)) from error
+        raise InvalidInput(f"not a BERT encoder: {error}", file=str(directory)) from error
     tokenizer = tokenizers.Tokenizer.from_file(str(directory / "tokenizer.json"))
     tokenizer.no_padding()
     tokenizer.enable_truncation(min(MAX_TOKENS, encoder.positions))

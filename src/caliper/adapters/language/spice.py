@@ -61,20 +61,20 @@ async def _scores(
 ) -> list[float]:
     """The F1 of each row, in order."""
     with tempfile.TemporaryDirectory() as folder:
-        asked, found = f"{folder}/captions.json", f"{folder}/scores.json"
-        write_text(Path(asked), json.dumps(rows))
-        words = (*main, asked, "-out", found, "-silent")
+        captions, scores = f"{folder}/captions.json", f"{folder}/scores.json"
+        write_text(Path(captions), json.dumps(rows))
+        words = (*main, captions, "-out", scores, "-silent")
         async with java_process(java, words, memory=_MEMORY, field=_FIELD) as program:
             await program.process.communicate()
             said = program.last_words()
-        return _read(Path(found), jar, len(rows), said)
+        return _read(Path(scores), jar, len(rows), said)
 
 
-def _read(found: Path, jar: Path, rows: int, said: str) -> list[float]:
-    if not found.is_file():
+def _read(file: Path, jar: Path, rows: int, said: str) -> list[float]:
+    if not file.is_file():
         message = f"SPICE ended{said}; {_NEEDS}"
         raise InvalidInput(message, file=str(jar), field=_FIELD)
-    written = found.read_bytes()
+    written = file.read_bytes()
     try:
         each: list[dict[str, Any]] = json.loads(written)
         by_place = {int(one["image_id"]): float(one["scores"]["All"]["f"]) for one in each}

@@ -73,10 +73,10 @@ def encode_frames(
     if not indices:
         raise InvalidInput("the clip holds no frame that can be decoded", file=str(path))
     reel.check_whole(preparation)
-    if not reel.kept.keys() >= set(indices):
+    if not reel.encoded.keys() >= set(indices):
         reel = _Reel(path, limits, frozenset(indices), encode)
         reel.play()
-    return [reel.kept[index] for index in indices]
+    return [reel.encoded[index] for index in indices]
 
 
 def read_whole(path: Path, limits: MediaLimits) -> bytes:
@@ -92,15 +92,15 @@ def read_whole(path: Path, limits: MediaLimits) -> bytes:
 class _Reel:
     """One pass over a clip.
 
-    `kept` maps the `wanted` indices to encoded frames; `seconds` is the decoded length,
-    `claimed` that of the container; `damaged` tells whether something failed to decode.
+    `encoded` maps the `wanted` indices to encoded frames; `seconds` is the decoded length,
+    `claimed` that of the container; `damaged` says whether something failed to decode.
     """
 
     path: Path
     limits: MediaLimits
     wanted: frozenset[int]
     encode: Encode
-    kept: dict[int, bytes] = field(default_factory=dict)
+    encoded: dict[int, bytes] = field(default_factory=dict)
     frames: int = 0
     seconds: float = 0.0
     claimed: float = 0.0
@@ -117,7 +117,7 @@ class _Reel:
                 if self.frames in self.wanted:
                     aspect = stream.sample_aspect_ratio
                     picture = _picture(frame, aspect, self.limits, self.path)
-                    self.kept[self.frames] = self.encode(picture)
+                    self.encoded[self.frames] = self.encode(picture)
                 stamps.append(frame.pts)
                 last, self.frames = frame.duration or 0, self.frames + 1
                 self.limits.check_clip(self.frames, 0.0, self.path)

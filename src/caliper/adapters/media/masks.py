@@ -18,12 +18,12 @@ Pixels = NDArray[np.uint8]
 _MOST_POINTS = 100_000
 _FARTHEST = 1_000_000
 _BITS, _MORE, _SIGN = 0x1F, 0x20, 0x10
-"""Of a character of compressed run lengths: its bits, whether more follow, and the sign."""
+"""Bit masks of a character of compressed run lengths: value, more to follow, sign."""
 _COLOURS = ((255, 60, 0), (0, 110, 255))
-"""Of the first object's outline, and of the others'."""
+"""The colours of the first object's outline, and of the others'."""
 
 
-def read_mask(given: Mapping[str, Any], size: tuple[int, int]) -> Pixels:
+def read_mask(mask: Mapping[str, Any], size: tuple[int, int]) -> Pixels:
     """The mask of an object in a picture of `size` (width, height).
 
     `segmentation` holds polygons or run lengths as in COCO's files, `mask_out` CompreCap's
@@ -32,14 +32,14 @@ def read_mask(given: Mapping[str, Any], size: tuple[int, int]) -> Pixels:
     width, height = size
     if width * height > PIXEL_LIMIT:
         raise ValueError(f"the picture has more than {PIXEL_LIMIT:,} pixels")
-    segmentation = given.get("segmentation")
+    segmentation = mask.get("segmentation")
     if isinstance(segmentation, Mapping):
         return _from_runs(segmentation, size)
     if isinstance(segmentation, Sequence) and not isinstance(segmentation, str):
         return _from_polygons(segmentation, size)
-    if not isinstance(given.get("mask_out"), str):
+    if not isinstance(mask.get("mask_out"), str):
         raise ValueError("expected segmentation or mask_out")  # noqa: TRY004 - as any broken mask
-    return decode_pixels(given["mask_out"], size)
+    return decode_pixels(mask["mask_out"], size)
 
 
 def decode_pixels(text: str, size: tuple[int, int]) -> Pixels:
@@ -89,7 +89,7 @@ def outline(picture: Image.Image, masks: Sequence[Pixels]) -> Image.Image:
 
 
 def _shrunk(inside: NDArray[np.bool_], by: int) -> NDArray[np.bool_]:
-    """The pixels from which the edge is farther than `by`; what is outside is no edge."""
+    """The pixels from which the edge is farther than `by`; the picture's border is no edge."""
     padded = np.pad(inside, by, mode="edge")
     height, width = inside.shape
     across = inside.copy()
@@ -129,8 +129,8 @@ def _from_runs(segmentation: Mapping[str, Any], size: tuple[int, int]) -> Pixels
     """Run lengths, column by column, first of what is outside; compressed if they are text."""
     width, height = size
     if segmentation.get("size") != [height, width]:
-        found = f"{segmentation.get('size')!r:.60}"
-        raise ValueError(f"expected the size [{height}, {width}] of the picture, found {found}")
+        actual = f"{segmentation.get('size')!r:.60}"
+        raise ValueError(f"expected the size [{height}, {width}] of the picture, found {actual}")
     counts = segmentation.get("counts")
     if isinstance(counts, str):
         counts = _decompressed(counts, 2 * width * height)

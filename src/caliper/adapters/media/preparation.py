@@ -1,4 +1,4 @@
-"""What a captioning model is shown for media: a picture, a clip, or frames of it."""
+"""The images that a captioning model is shown: a picture, a clip, or frames of it."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ Fetch = Callable[[int], Awaitable[bytes]]
 
 
 def prepare_file(path: Path, preparation: Preparation, limits: MediaLimits) -> list[Image]:
-    """The images of a file, whose suffix tells clips from pictures.
+    """The images of a file, whose suffix distinguishes clips from pictures.
 
     Raises MediaMissing if there is no file, InvalidInput if it cannot be decoded or is too
     large.
@@ -99,7 +99,7 @@ class InlineMedia:
         """The images of the bytes whose SHA-256 is `digest`.
 
         The bytes are fetched only when there is room for them, and not if their images are
-        cached. Only the suffix of `name` counts: it tells clips from pictures. Raises
+        cached. Only the suffix of `name` counts: it marks clips. Raises
         InvalidInput for media that cannot be decoded or are too large, and what `fetch` raises.
         """
         ending = name.rpartition(".")[2].lower()
@@ -109,7 +109,7 @@ class InlineMedia:
             try:
                 data = await fetch(most)
             except DataLoss:
-                # No fault of the medium, but of the store.
+                # The store's fault, not the medium's.
                 raise
             except InvalidInput as error:
                 raise InvalidInput(error.message, file=name) from error

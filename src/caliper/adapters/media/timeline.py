@@ -28,7 +28,7 @@ from statistics import median_low
 from caliper.core.preparation import Preparation
 
 _USUAL_RATE = Fraction(25)
-"""Frames per second if neither time stamps nor container tell the rate."""
+"""Frames per second if neither time stamps nor container give the rate."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -98,12 +98,12 @@ def _repair(
     stamps: Sequence[int | None], tick: Fraction, rate: Fraction | None
 ) -> tuple[list[int], Fraction]:
     """Starts in ascending order from 0, and the usual distance of two frames in ticks."""
-    known = iter(sorted(stamp for stamp in stamps if stamp is not None))
+    times = iter(sorted(stamp for stamp in stamps if stamp is not None))
     anchors: list[tuple[int, int]] = []
     for place, stamp in enumerate(stamps):
         if stamp is None:
             continue
-        time = next(known)
+        time = next(times)
         if not anchors or time > anchors[-1][1]:
             anchors.append((place, time))
     step = _usual_step(anchors, tick, rate)

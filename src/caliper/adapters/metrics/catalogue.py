@@ -90,7 +90,7 @@ TOKENS = _counter(
     ("stage", "endpoint", "kind"),
 )
 CACHED = _counter("caliper_cached_replies_total", "Replies taken from the store", ("stage",))
-ASKED = _counter(
+REQUESTED = _counter(
     "caliper_asked_replies_total",
     "Replies requested from a model",
     ("stage",),
@@ -186,7 +186,7 @@ STAGE_METRICS = (
     RETRIES,
     TOKENS,
     CACHED,
-    ASKED,
+    REQUESTED,
     UNVERIFIED,
     DEAD_LETTERS,
     REBALANCES,

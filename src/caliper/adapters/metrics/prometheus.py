@@ -115,7 +115,7 @@ class PrometheusTelemetry:
     def stage(self, name: str) -> PrometheusTelemetry:
         """The telemetry of a stage. Its series start at zero."""
         self.metrics.gauge(catalogue.JOBS_IN_FLIGHT, name)
-        for metric in (catalogue.REBALANCES, catalogue.CACHED, catalogue.ASKED):
+        for metric in (catalogue.REBALANCES, catalogue.CACHED, catalogue.REQUESTED):
             self.metrics.counter(metric, name)
         for end in JobEnd:
             self.metrics.histogram(catalogue.JOB_SECONDS, name, str(end))
@@ -227,7 +227,7 @@ def _dead_letter(metrics: Metrics, _: str, event: events.DeadLetterSent) -> None
 
 
 def _reply(metrics: Metrics, stage: str, event: events.ReplyReceived) -> None:
-    metrics.counter(catalogue.CACHED if event.cached else catalogue.ASKED, stage).inc()
+    metrics.counter(catalogue.CACHED if event.cached else catalogue.REQUESTED, stage).inc()
 
 
 def _verdicts(metrics: Metrics, _: str, event: events.VerdictsEntered) -> None:

@@ -41,8 +41,8 @@ class SpanIds(RandomIdGenerator):
 
     def generate_span_id(self) -> int:
         """The given id, once, or a random one."""
-        chosen, self.next = self.next, None
-        return super().generate_span_id() if chosen is None else chosen
+        span, self.next = self.next, None
+        return super().generate_span_id() if span is None else span
 
 
 class Spans:
@@ -87,7 +87,7 @@ class Spans:
         recorded.end(end)
 
     def close(self) -> None:
-        """Send what waits."""
+        """Send the spans that wait."""
         self._provider.shutdown()
 
 
@@ -137,7 +137,7 @@ class TracedTelemetry(PrometheusTelemetry):
     def _span_of_job(self, subject: Mapping[str, str]) -> int:
         """The span of a stage's job; that of the stage that judges has its verdicts below it.
 
-        What is about the whole run, such as the judge check, is below its start.
+        Spans about the whole run, such as the judge check, are below its start.
         """
         if "sample" not in subject:
             return int(subject["run"], 16)

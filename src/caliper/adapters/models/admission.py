@@ -61,7 +61,7 @@ class Admission:
         self._wake_time = 0.0
 
     def healthy(self, excluded: AbstractSet[int]) -> bool:
-        """Whether an endpoint outside `besides` takes calls."""
+        """Whether an endpoint outside `excluded` takes calls."""
         return any(place not in excluded for place in self._healthy(self._clock.monotonic()))
 
     def choose_endpoint(self, home: int | None, besides: AbstractSet[int] = frozenset()) -> int:

@@ -95,7 +95,7 @@ class ChatTemplate:
 def chat_template(name: str, image: str | None = None) -> ChatTemplate:
     """The built-in template of that name, or the template of the tokenizer in a folder or file.
 
-    `image` replaces the template's image placeholder. Raises UnknownName if `chosen` is neither,
+    `image` replaces the template's image placeholder. Raises UnknownName if `name` is neither,
     InvalidInput naming an unusable file.
     """
     built_in = dict(_built_in())
@@ -121,7 +121,7 @@ def _tokenizer_template(path: Path, image: str | None) -> ChatTemplate:
         source = template_file.read_text("utf-8") if template_file.is_file() else _source(settings)
         special = tuple(_special(settings))
     except (OSError, ValueError, TypeError, KeyError, AttributeError) as error:
-        raise InvalidInput(f"this is no tokenizer: {error!r}", file=str(folder)) from error
+        raise InvalidInput(f"not a tokenizer: {error!r}", file=str(folder)) from error
     if not isinstance(source, str):
         raise InvalidInput("the tokenizer has no chat template", file=str(folder))
     return ChatTemplate(source, special, image, _token(settings.get("bos_token")))

@@ -71,27 +71,27 @@ def read_published(name: str, endpoint: str | None) -> CheckpointFiles:
     match = _NAME.fullmatch(name)
     if match is None:
         raise InvalidInput(f"no such file, and no model on the Hub; expected {_SYNTAX}", file=name)
-    asked = HubRequest("model", match[1], match[2] or "main", name, _SYNTAX)
+    request = HubRequest("model", match[1], match[2] or "main", name, _SYNTAX)
     hub = huggingface_hub.HfApi(endpoint=endpoint)
     with (
         tempfile.TemporaryDirectory() as scratch,
-        hub_errors_translated(asked, endpoint, Path(scratch)),
+        hub_errors_translated(request, endpoint, Path(scratch)),
     ):
-        info = hub.model_info(match[1], revision=asked.revision, timeout=_SECONDS)
+        info = hub.model_info(match[1], revision=request.revision, timeout=_SECONDS)
         files, revision = {each.rfilename for each in info.siblings or ()}, info.sha
         if CONFIG not in files:
             raise InvalidInput(f"it holds no {CONFIG}", file=name)
         copy = hub.hf_hub_download(match[1], CONFIG, revision=revision, local_dir=scratch)
         config = _mapping(Path(copy).read_bytes(), f"{name}/{CONFIG}")
         try:
-            found = [
+            headers = [
                 hub.parse_safetensors_file_metadata(match[1], file, revision=revision)
                 for file in files
                 if _is_weights(file)
             ]
         except hub_errors.SafetensorsParsingError as error:
             raise InvalidInput("its safetensors have no readable header", file=name) from error
-    tensors = [each for file in found for each in file.tensors.values()]
+    tensors = [each for file in headers for each in file.tensors.values()]
     sizes = _total((each.dtype, each.data_offsets[1] - each.data_offsets[0]) for each in tensors)
     return CheckpointFiles(f"{match[1]}@{revision}", f"{name}/{CONFIG}", config, sizes)
 
@@ -102,12 +102,12 @@ def _is_weights(name: str) -> bool:
 
 def _mapping(data: bytes, file: str) -> Mapping[str, Any]:
     try:
-        found = json.loads(data)
+        value = json.loads(data)
     except ValueError as error:
-        raise InvalidInput(f"it is no JSON: {error}", file=file) from error
-    if not isinstance(found, dict):
-        raise InvalidInput("it is no JSON object", file=file)
-    return found
+        raise InvalidInput(f"not JSON: {error}", file=file) from error
+    if not isinstance(value, dict):
+        raise InvalidInput("not a JSON object", file=file)
+    return value
 
 
 def _header(file: Path) -> list[tuple[str, int]]:

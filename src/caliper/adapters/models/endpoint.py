@@ -68,7 +68,7 @@ def parse_endpoints(text: str, kind: str = "tgi") -> tuple[Endpoint, ...]:
         Endpoint(_base(url, fragment, kind), *model_revision, kind) for url in urls.split(",")
     )
     if len(set(endpoints)) < len(endpoints):
-        raise InvalidInput("the same URL stands there twice", field=kind)
+        raise InvalidInput("the same URL is listed twice", field=kind)
     return endpoints
 
 
@@ -87,7 +87,7 @@ def _base(text: str, fragment: str, kind: str) -> str:
     if url.scheme not in {"http", "https"}:
         raise wrong("the URL must start with http:// or https://")
     if not url.hostname or port == 0:
-        raise wrong("the URL names no host or a port that cannot be")
+        raise wrong("the URL names no host, or an invalid port")
     if url.username is not None or url.password is not None:
         raise wrong("the URL holds a user name or password; give a token instead")
     if url.query:

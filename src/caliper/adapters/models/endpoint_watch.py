@@ -65,7 +65,7 @@ class EndpointWatch:
             errors = "; ".join(
                 f"{endpoint.name}: {endpoint.last_error}" for endpoint in self._endpoints
             )
-            raise BackendUnavailable(f"no endpoint of the model is there ({errors})")
+            raise BackendUnavailable(f"no endpoint of the model is up ({errors})")
 
     async def close(self) -> None:
         """Cancel a running check."""

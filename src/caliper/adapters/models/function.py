@@ -27,7 +27,7 @@ KIND = "function"
 
 @dataclass(frozen=True, slots=True)
 class _Input:
-    """What the function gets of one call, and where its reply goes."""
+    """The input of one call, and the future of its reply."""
 
     images: tuple[Image, ...]
     prompt: str
@@ -53,7 +53,7 @@ class FunctionModel:
 
     @property
     def identity(self) -> Identity:
-        """As given by whoever has the function."""
+        """The identity that the caller declared."""
         return self._identity
 
     async def complete(
@@ -129,8 +129,8 @@ class FunctionModel:
     def _check(self, texts: object, count: int) -> None:
         no_texts = f"{self._identity.name} returned no texts: expected"
         if not isinstance(texts, list | tuple) or len(texts) != count:
-            found = f"{len(texts)}" if isinstance(texts, list | tuple) else type(texts).__name__
-            raise FunctionFailed(f"{no_texts} a list of {count}, found {found}")
+            actual = f"{len(texts)}" if isinstance(texts, list | tuple) else type(texts).__name__
+            raise FunctionFailed(f"{no_texts} a list of {count}, found {actual}")
         for text in texts:
             if not isinstance(text, str):
                 raise FunctionFailed(f"{no_texts} texts, found {text!r:.60}")

@@ -31,7 +31,7 @@ class PluginEndpoint:
 
     @classmethod
     def open(cls, backend: Backend, rest: str, access: BackendAccess, kind: str) -> PluginEndpoint:
-        """Raises what `backend` raises, and FunctionFailed for what is no error of Caliper."""
+        """Raises what `backend` raises, and FunctionFailed for errors that are not Caliper's."""
         with blame(kind):
             return cls(backend(rest, access), kind, access.timeout)
 
@@ -67,9 +67,9 @@ class PluginEndpoint:
         with blame(self._kind):
             try:
                 async with asyncio.timeout(self._timeout):
-                    found = await call()
+                    result = await call()
             except TimeoutError as error:
                 raise BackendTimeout(f"no answer within {self._timeout:g} s") from error
-            if not isinstance(found, kind):
-                raise FunctionFailed(f"{self._kind} returned {found!r:.60}, no {kind.__name__}")
-            return found
+            if not isinstance(result, kind):
+                raise FunctionFailed(f"{self._kind} returned {result!r:.60}, no {kind.__name__}")
+            return result

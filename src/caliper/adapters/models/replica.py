@@ -57,6 +57,6 @@ class BackendAccess:
 
 
 Backend = Callable[[str, BackendAccess], ChatEndpoint]
-"""What a package declares: opens the endpoint that stands behind the colon of a SPEC. It calls
-nobody yet, and raises InvalidInput for a SPEC that cannot be.
+"""A package's entry point: opens the endpoint named after the colon of a SPEC. It makes no calls
+yet, and raises InvalidInput for an invalid SPEC.
 """

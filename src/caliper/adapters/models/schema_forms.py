@@ -20,7 +20,7 @@ from caliper.adapters.models.transport import RESPONSE_FORMAT
 from caliper.ports.models import Completion
 
 Form = Callable[[Mapping[str, Any]], dict[str, Any]]
-"""Maps a schema to what is added to the body of a request."""
+"""Maps a schema to additions to the body of a request."""
 
 
 def object_form(schema: Mapping[str, Any]) -> dict[str, Any]:

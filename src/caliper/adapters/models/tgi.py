@@ -45,7 +45,7 @@ from caliper.core.run import Identity
 from caliper.ports.models import ChatMessage, Completion
 
 _BRANCH = "@main"
-"""What `transformers serve` adds to the name of a model in its replies."""
+"""The suffix that `transformers serve` adds to the name of a model in its replies."""
 
 
 class TgiModel:

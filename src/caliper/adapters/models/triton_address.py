@@ -45,8 +45,8 @@ class TritonAddress:
         return self.options.get(name, default)
 
 
-def parse_addresses(text: str, known: tuple[str, ...]) -> tuple[TritonAddress, ...]:
-    """Parse the part of a SPEC after `triton:`. `known` are the names of allowed options.
+def parse_addresses(text: str, names: tuple[str, ...]) -> tuple[TritonAddress, ...]:
+    """Parse the part of a SPEC after `triton:`. `names` are those of allowed options.
 
     Raises InvalidInput, and UnknownName for another option.
     """
@@ -55,8 +55,8 @@ def parse_addresses(text: str, known: tuple[str, ...]) -> tuple[TritonAddress, .
     if match is None or not all(_is_target(target) for target in targets):
         raise InvalidInput(f"a model of a Triton server is written triton:{SYNTAX}", field="triton")
     if len(set(targets)) < len(targets):
-        raise InvalidInput("the same server stands there twice", field="triton")
-    options, version = _options(match["options"] or "", known), match["version"] or ""
+        raise InvalidInput("the same server is listed twice", field="triton")
+    options, version = _options(match["options"] or "", names), match["version"] or ""
     tls = match["tls"] is not None
     return tuple(TritonAddress(target, match["model"], version, options, tls) for target in targets)
 
@@ -66,7 +66,7 @@ def _is_target(text: str) -> bool:
     return match is not None and 0 < int(match["port"]) < 65536
 
 
-def _options(text: str, known: tuple[str, ...]) -> dict[str, str]:
+def _options(text: str, names: tuple[str, ...]) -> dict[str, str]:
     try:
         pairs = parse_qsl(text, keep_blank_values=True, strict_parsing=bool(text))
     except ValueError as error:
@@ -75,8 +75,8 @@ def _options(text: str, known: tuple[str, ...]) -> dict[str, str]:
         ) from error
     options = dict(pairs)
     for name, value in pairs:
-        if name not in known:
-            raise UnknownName("option of a Triton model", name, known)
+        if name not in names:
+            raise UnknownName("option of a Triton model", name, names)
         if not value:
             raise InvalidInput(f"the option {name} has no value", field="triton")
     if options.get("load", "yes") != "yes":

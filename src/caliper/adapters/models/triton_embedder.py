@@ -182,7 +182,7 @@ def _tokenizer(path: Path) -> tuple[Tokenizer, str]:
         tokenizer = library.Tokenizer.from_str(data.decode("utf-8"))
     except Exception as error:
         # The library raises bare Exceptions for unreadable files.
-        raise InvalidInput(f"this is no tokenizer: {error}", file=str(file)) from error
+        raise InvalidInput(f"not a tokenizer: {error}", file=str(file)) from error
     tokenizer.no_padding()
 
     def ids(text: str) -> list[int]:

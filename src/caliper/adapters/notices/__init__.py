@@ -1,1 +1,1 @@
-"""Whoever is told what happens to checkpoints: webhooks, chats, mailboxes, topics, trackers."""
+"""Recipients of notices about checkpoints: webhooks, chats, mailboxes, topics, trackers."""

@@ -1,4 +1,4 @@
-"""What targets get of a notice: JSON for programs, and text for people."""
+"""The forms of a notice: JSON for programs, and text for people."""
 
 from __future__ import annotations
 

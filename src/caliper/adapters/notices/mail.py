@@ -33,8 +33,8 @@ class Mailbox:
     seconds: float = 5.0
 
     async def deliver(self, notice: Notice) -> None:
-        """Send the message once. It is taken if the server takes it for one address: sent again,
-        it would come twice there.
+        """Send the message once. It counts as taken if the server takes it for one address: sent
+        again, it would come twice there.
         """
         try:
             await asyncio.to_thread(self._send, self._message(notice))

@@ -82,7 +82,7 @@ async def _post(
     url: str, body: bytes, headers: dict[str, str], seconds: float
 ) -> tuple[int, float | None]:
     """The status of the answer, whose body nobody reads, and the seconds to wait that it asks for.
-    Errors do not tell the URL, which may be a secret.
+    Errors do not name the URL, which may be a secret.
     """
     limit = aiohttp.ClientTimeout(total=seconds)
     try:
@@ -90,8 +90,8 @@ async def _post(
             aiohttp.ClientSession(timeout=limit) as session,
             session.post(url, data=body, headers=headers, allow_redirects=False) as answer,
         ):
-            given = answer.headers
-            return answer.status, retry_after(given.get("retry-after"), given.get("date"))
+            received = answer.headers
+            return answer.status, retry_after(received.get("retry-after"), received.get("date"))
     except TimeoutError as error:
         raise BackendTimeout(f"no answer in {seconds:g} s") from error
     except aiohttp.InvalidURL as error:

@@ -65,8 +65,8 @@ class FilePack:
         templates = self._own if name in self._own else self._added_of(benchmark)
         if name not in templates:
             file = f"{self._root}/{benchmark}/prompts/{stem}{_SUFFIX}"
-            known = tuple(sorted({**self._own, **templates}))
-            raise UnknownName("prompt template", name, known, file=file)
+            names = tuple(sorted({**self._own, **templates}))
+            raise UnknownName("prompt template", name, names, file=file)
         return templates[name]
 
     def _added_of(self, benchmark: str) -> dict[str, Template]:

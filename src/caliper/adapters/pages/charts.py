@@ -116,13 +116,15 @@ class Scatter:
 
 def scatter(points: Sequence[tuple[str, Estimate, Estimate]]) -> Scatter | None:
     """Name, horizontal and vertical figure of each thing; None if nothing has both."""
-    known = [(name, x, y) for name, x, y in points if x.value is not None and y.value is not None]
-    if not known:
+    complete = [
+        (name, x, y) for name, x, y in points if x.value is not None and y.value is not None
+    ]
+    if not complete:
         return None
-    ranges = (_reach(x for _, x, _ in known), _reach(y for _, _, y in known))
+    ranges = (_reach(x for _, x, _ in complete), _reach(y for _, _, y in complete))
     across, along = (_scale(min(reach), max(reach)) for reach in ranges)
     dots: list[Dot] = []
-    for name, x, y in known:
+    for name, x, y in complete:
         place = across.place(x.value or 0.0), _from_above(along, y.value or 0.0)
         # The name of a close neighbour stands above: write this one below.
         is_below = any(

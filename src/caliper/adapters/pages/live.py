@@ -45,14 +45,14 @@ Headlines = Mapping[str, Mapping[str, Estimate]]
 
 
 def render_runs(
-    page: RunsPage, headlines: Headlines, asked: tuple[str, str], *, ranked: bool = False
+    page: RunsPage, headlines: Headlines, query: tuple[str, str], *, ranked: bool = False
 ) -> str:
     """Render the list of runs, newest first.
 
-    `asked` are the checkpoint that the list is restricted to, and the token of this page;
+    `query` are the checkpoint that the list is restricted to, and the token of this page;
     `ranked` lists have a leaderboard.
     """
-    name, token = asked
+    name, token = query
     names = {part.name for run in page.evaluations for part in run.spec.benchmarks}
     return render(
         "runs.html",

@@ -97,10 +97,10 @@ def page_json(
     """The same data as a page of a server's verdicts. `pictures` are addresses by benchmark and
     media; `following` is the token of the next page.
     """
-    shown = list(samples)
+    page = list(samples)
     return {
-        "samples": [_card(sample.row) for sample in shown],
-        "captions": {_owner(one): cut(one.caption, _LONGEST_CAPTION) for one in shown},
+        "samples": [_card(sample.row) for sample in page],
+        "captions": {_owner(one): cut(one.caption, _LONGEST_CAPTION) for one in page},
         "pictures": {_key(name): place for name, place in pictures.items()},
         "names": _names(counts),
         "counts": _counts(counts),
@@ -113,7 +113,7 @@ def _counts(counts: Mapping[Facet, int]) -> list[list[int | str]]:
 
 
 def _names(counts: Mapping[Facet, int]) -> dict[str, dict[str, str]]:
-    """How people read the names of benchmarks and dimensions."""
+    """The display names of benchmarks and dimensions."""
     return {
         "benchmark": {name: title_of(name) for name, *_ in counts},
         "dimension": {dimension: readable(dimension) for _, dimension, _ in counts},

@@ -94,11 +94,11 @@ def review_policy() -> str:
 
 def render_review(place: ReviewPlace, problem: ReviewProblem | None = None) -> str:
     """Render the page of a question, or of the end of the round."""
-    current, shown = place.round, place.round.of_category(place.category)
-    names = [each.candidate.id for each in shown]
+    current, candidates = place.round, place.round.of_category(place.category)
+    names = [each.candidate.id for each in candidates]
     number = names.index(place.at) if place.at in names else len(names)
     own, kind = current.own, place.kind
-    asked = _shown(current.question(place.at)) if place.at else None
+    candidate = _shortened(current.question(place.at)) if place.at else None
     return render(
         "review.html",
         scripts=(_SCRIPT,),
@@ -115,9 +115,9 @@ def render_review(place: ReviewPlace, problem: ReviewProblem | None = None) -> s
             FilterChoice(name, count, name == place.category)
             for name, count in sorted(current.categories.items())
         ],
-        asked=asked,
-        heading=kind.heading(asked.candidate) if asked else "",
-        editable=kind.editable(asked.candidate) if asked else (),
+        asked=candidate,
+        heading=kind.heading(candidate.candidate) if candidate else "",
+        editable=kind.editable(candidate.candidate) if candidate else (),
         picture=address(f"{place.home}picture", id=place.at),
         own=own.get(place.at),
         others=current.other_verdicts(place.at),
@@ -131,8 +131,8 @@ def render_review(place: ReviewPlace, problem: ReviewProblem | None = None) -> s
     )
 
 
-def _shown(asked: AssessedCandidate) -> AssessedCandidate:
-    return replace(asked, reasons=tuple(map(cut, asked.reasons)))
+def _shortened(candidate: AssessedCandidate) -> AssessedCandidate:
+    return replace(candidate, reasons=tuple(map(cut, candidate.reasons)))
 
 
 def _edit_of(current: ReviewRound, at: str) -> ReviewEdit | None:
@@ -145,7 +145,7 @@ def _edit_of(current: ReviewRound, at: str) -> ReviewEdit | None:
 
 
 def _saved(place: ReviewPlace, names: list[str]) -> str:
-    """What the reviewer's file now has of the question just judged."""
+    """The note about the question just judged: its verdict is saved or undone."""
     if place.saved not in names:
         return ""
     which = f"{place.kind.noun} {names.index(place.saved) + 1}"

@@ -53,14 +53,14 @@ def choose(verdicts: Iterable[VerdictRow], captions: Captions, limit: int = LIMI
     heaps, counts = _lowest_ranks(verdicts, limit)
     ordered = {name: _take_turns(strata) for name, strata in heaps.items()}
     shares = _share_out({name: len(rows) for name, rows in ordered.items()}, limit)
-    chosen = [
+    entries = [
         (_urgency(row), turn, name, row)
         for name in sorted(ordered)
         for turn, row in enumerate(ordered[name][: shares[name]])
     ]
     # Benchmarks take turns too; the sort is stable and keeps the order within them.
-    chosen.sort(key=lambda entry: entry[:3])
-    return Selection(tuple(Sample(row, _caption(row, captions)) for *_, row in chosen), counts)
+    entries.sort(key=lambda entry: entry[:3])
+    return Selection(tuple(Sample(row, _caption(row, captions)) for *_, row in entries), counts)
 
 
 def _caption(row: VerdictRow, captions: Captions) -> str:

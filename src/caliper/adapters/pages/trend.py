@@ -61,11 +61,11 @@ def trend_lines(
 
 
 def _line(entries: Sequence[CheckpointEntry], name: str, path: str) -> TrendLine | None:
-    found = [(entry, figure) for entry in entries if (figure := entry.figure(name, path))]
-    scale = charts.scale(Estimate(each.value, each.low, each.high) for _, each in found)
+    pairs = [(entry, figure) for entry in entries if (figure := entry.figure(name, path))]
+    scale = charts.scale(Estimate(each.value, each.low, each.high) for _, each in pairs)
     if scale is None:
         return None
-    places = _places([entry for entry, _ in found])
+    places = _places([entry for entry, _ in pairs])
 
     def y(value: float) -> float:
         return round(HEIGHT - 24 - (HEIGHT - 40) * scale.place(value) / 100, 1)
@@ -79,7 +79,7 @@ def _line(entries: Sequence[CheckpointEntry], name: str, path: str) -> TrendLine
             None if each.low is None else y(each.low),
             None if each.high is None else y(each.high),
         )
-        for (entry, each), x in zip(found, places, strict=True)
+        for (entry, each), x in zip(pairs, places, strict=True)
     )
     ticks = tuple((tick, y(tick)) for tick in scale.ticks)
     return TrendLine(f"{benchmark(name).title} {path}", points, ticks)

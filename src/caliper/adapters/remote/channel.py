@@ -102,12 +102,12 @@ class Target:
 
     @property
     def stamps(self) -> list[Stamp]:
-        """What changes whenever one of the files does."""
+        """The stamps of the files: one changes whenever its file does."""
         files = (self.ca, *(self.identity or ()))
         return [file_stamp(file) for file in files if file is not None]
 
 
-class LastingChannel:
+class ReopeningChannel:
     """The channel to a target, made with the first call and again when its files changed."""
 
     def __init__(self, target: Target) -> None:
@@ -134,12 +134,12 @@ class Connection:
 
     def __init__(self, target: Target) -> None:
         self._target = target
-        self._lasting = LastingChannel(target)
-        self._lasting.current()
+        self._reopening = ReopeningChannel(target)
+        self._reopening.current()
 
     @property
     def _channel(self) -> grpc.aio.Channel:
-        return self._lasting.current()
+        return self._reopening.current()
 
     async def __aenter__(self) -> Self:
         return self
@@ -149,7 +149,7 @@ class Connection:
 
     async def close(self) -> None:
         """Close the connection."""
-        await self._lasting.close()
+        await self._reopening.close()
 
     async def _call(
         self, method: Callable[..., Any], request: Any, seconds: float = _TIMEOUT

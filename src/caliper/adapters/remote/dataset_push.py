@@ -1,4 +1,4 @@
-"""Sends a dataset to a gateway: first what it is, then the content that is missing there."""
+"""Sends a dataset to a gateway: first its description, then the content that is missing there."""
 
 from __future__ import annotations
 
@@ -57,9 +57,9 @@ async def send_dataset(
 
 
 async def _send_batch(outline: _Outline, left: dict[str, int], ask: Send, send: Send) -> None:
-    """Send contents, each from its offset on. A call that ends before all is there, since a link is
-    slow or breaks, is followed by another one while calls get anywhere; one that got nowhere, by
-    one with the first content alone.
+    """Send contents, each from its offset on. After a call that ends early, because a link is slow
+    or breaks, another one follows as long as calls make progress; after one without progress, a
+    call with the first content alone.
     """
     batch, again = {*left}, False
     paths = [path for path, sha256 in outline.media.items() if sha256 in batch]
@@ -71,22 +71,22 @@ async def _send_batch(outline: _Outline, left: dict[str, int], ask: Send, send: 
             if type(error) not in _BROKEN_OFF:
                 raise
             response = await ask(partial(outline.parts, paths, {}))
-            known = {each.sha256: each.offset for each in response.partial}
-            missing = {each: known.get(each, 0) for each in left if each in response.missing}
+            offsets = {each.sha256: each.offset for each in response.partial}
+            missing = {each: offsets.get(each, 0) for each in left if each in response.missing}
             stands = len(missing) == len(left) and sum(missing.values()) <= sum(left.values())
-            # Who refuses what is being sent may say why only to a second call, and a gateway may
+            # A refusal while sending may be explained only to a second call, and a gateway may
             # notice late that a link broke.
             if stands and again:
                 raise
             left, again = missing, stands
             continue
         if not some.keys().isdisjoint(response.missing):
-            raise BackendUnavailable("the gateway lost what was pushed; push it again")
+            raise BackendUnavailable("the gateway lost the pushed data; push it again")
         left, again = {each: left[each] for each in left if each not in some}, False
 
 
 class _Outline:
-    """What a dataset consists of: the SHA-256 of its files by name, and of its media by path."""
+    """The contents of a dataset: the SHA-256 of its files by name, and of its media by path."""
 
     def __init__(self, parcel: Parcel, name: str) -> None:
         self._parcel, self._name = parcel, name

@@ -71,17 +71,17 @@ class RemoteGateway(Connection):
 
     async def datasets(self) -> list[NamedDataset]:
         """The datasets with names."""
-        found: list[NamedDataset] = []
+        listing: list[NamedDataset] = []
         token = None
         while token != "":
             request = pb.ListDatasetsRequest(page_size=_PAGE, page_token=token or "")
             response = await self._call(self._stub.ListDatasets, request)
-            found += (decode_fields(NamedDataset, each) for each in response.datasets)
+            listing += (decode_fields(NamedDataset, each) for each in response.datasets)
             token = response.next_page_token
-        return found
+        return listing
 
     async def quotas(self) -> list[QuotaUse]:
-        """What the caller's team uses of its quotas; an administrator sees all teams."""
+        """The use of quotas by the caller's team; an administrator sees all teams."""
         response = await self._call(self._stub.ListQuotas, pb.ListQuotasRequest())
         return [decode_fields(QuotaUse, each) for each in response.quotas]
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import AsyncGenerator, Callable, Mapping
 from typing import Any
 
-from caliper.adapters.remote.channel import LastingChannel, Target, translate_errors
+from caliper.adapters.remote.channel import ReopeningChannel, Target, translate_errors
 from caliper.adapters.wire.evaluations import decode_run_scores
 from caliper.adapters.wire.rpc import service_stub
 from caliper.adapters.wire.specs import decode_identity
@@ -35,7 +35,7 @@ class RemoteStages:
 
     def __init__(self, targets: Mapping[str, Target], remaining: Remaining = lambda: None) -> None:
         self._targets, self._remaining = targets, remaining
-        self._channels = {role: LastingChannel(target) for role, target in targets.items()}
+        self._channels = {role: ReopeningChannel(target) for role, target in targets.items()}
 
     async def describe(self, role: str) -> StageDescription:
         target = self._targets.get(role)
@@ -71,7 +71,7 @@ class RemoteScores:
 
     def __init__(self, target: Target, remaining: Remaining = lambda: None) -> None:
         self._target, self._remaining = target, remaining
-        self._channel = LastingChannel(target)
+        self._channel = ReopeningChannel(target)
 
     async def scores(self, run: str) -> Scores | None:
         request = aggregator_pb2.GetScoresRequest(run=run)

@@ -111,7 +111,7 @@ class RemoteSuites(Connection):
         return list(map(wire.decode_entry, response.entries))
 
     async def account(self, name: str) -> AccountTotals:
-        """What a suite spent in this month."""
+        """The expenses of a suite in this month."""
         response = await self._call(self._suites.GetAccount, pb.GetAccountRequest(name=name))
         return wire.decode_account(response)
 
@@ -121,8 +121,8 @@ class RemoteSuites(Connection):
         return list(map(wire.decode_slot, response.slots))
 
     async def notices(self, name: str, ids: Collection[str] | None = None) -> list[NoticeRecord]:
-        """What was told of a suite's checkpoints, by time and with headlines only: all, or what
-        exists of these ids.
+        """Notices about a suite's checkpoints, by time and with headlines only: all, or those with
+        these ids.
         """
         records: list[NoticeRecord] = []
         token = None if ids is None or ids else ""

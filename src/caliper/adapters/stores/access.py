@@ -66,7 +66,7 @@ class StoreAccess:
         )
 
     def credentials(self, pool: urllib3.PoolManager) -> Provider:
-        """What requests are signed with. Raises ValueError for keys that are missing."""
+        """The credentials that sign requests. Raises ValueError for keys that are missing."""
         if self.identity is not None:
             return WorkloadProvider(self.identity, pool)
         return StaticProvider(self.access_key, self.secret_key, self.session_token or None)
@@ -106,14 +106,14 @@ class StoreAccess:
         """The region that requests are signed for. Raises InvalidInput, with the field `region`, if
         the endpoint is in another.
         """
-        found = _REGION_IN_HOST.search(urlsplit(self.url).hostname or "")
-        if found is None:
+        match = _REGION_IN_HOST.search(urlsplit(self.url).hostname or "")
+        if match is None:
             return self.region or "us-east-1"
-        if self.region not in ("", found[1]):
+        if self.region not in ("", match[1]):
             # The client would call the endpoint of the other region.
-            message = f"{self.region!r} is not that of the endpoint, which is in {found[1]}"
+            message = f"{self.region!r} is not that of the endpoint, which is in {match[1]}"
             raise InvalidInput(message, field="region")
-        return found[1]
+        return match[1]
 
     def _check_host_style(self, parts: SplitResult) -> None:
         if parts.scheme == "https" and "." in self.bucket:

@@ -83,8 +83,8 @@ def _expire(client: Minio, bucket: str, expire: Mapping[str, int]) -> list[str]:
 
 def _foreign_rules_error(bucket: str, expire: Mapping[str, int]) -> InvalidInput:
     return InvalidInput(
-        f"bucket {bucket} has lifecycle rules of a form that cannot be kept here; nothing was "
-        f"changed. Let expire by a rule of your own: {_days_of(expire)}"
+        f"bucket {bucket} has lifecycle rules of a form that would be lost; nothing was changed. "
+        f"Add a rule of your own to expire {_days_of(expire)}"
     )
 
 

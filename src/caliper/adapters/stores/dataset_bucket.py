@@ -1,4 +1,4 @@
-"""Datasets in buckets, copied into a folder per state of what is there."""
+"""Datasets in buckets, copied into a folder per state of the bucket."""
 
 from __future__ import annotations
 
@@ -95,7 +95,7 @@ class DatasetBuckets:
 
 def _entries(client: Minio, bucket: str, prefix: str, name: str) -> list[_Entry]:
     """The objects below a prefix, or the one of that name."""
-    found = []
+    entries = []
     for each in client.list_objects(bucket, prefix=prefix, recursive=True):
         key = each.object_name or ""
         if key == prefix:
@@ -110,5 +110,5 @@ def _entries(client: Minio, bucket: str, prefix: str, name: str) -> list[_Entry]
         # Two of them could be one file.
         if not {"", ".", ".."}.isdisjoint(path.split("/")):
             raise InvalidInput(f"not a path below it: {key!r:.80}", file=name)
-        found.append(_Entry(key, path, each.size or 0, each.etag or ""))
-    return found
+        entries.append(_Entry(key, path, each.size or 0, each.etag or ""))
+    return entries

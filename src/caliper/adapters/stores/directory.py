@@ -80,7 +80,7 @@ class DirectoryStore:
         """Do the work in a thread, together with other calls that wait for one."""
         loop = asyncio.get_running_loop()
         if loop is not self._loop:
-            # What an earlier loop left behind will not end any more.
+            # Work left behind by an earlier loop will never end.
             self._loop, self._waiting, self._running = loop, [], 0
         future: asyncio.Future[_Result] = loop.create_future()
         if len(self._waiting) % self._few == 0:

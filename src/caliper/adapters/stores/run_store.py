@@ -84,7 +84,7 @@ class RunStore(StoreView):
         except ValueError:
             header = None
         if not isinstance(header, dict):
-            raise InvalidInput("this is no journal", file=file, line=1)
+            raise InvalidInput("not a journal", file=file, line=1)
         refuse_newer(header.get("schema"), file)
         if header.get("run") != self._run:
             message = f"the journal of run {header.get('run')}, not of {self._run}"

@@ -52,7 +52,7 @@ class SourceBucket:
         self._connections.clear()
 
     async def _call(self, work: Callable[[], _Result]) -> _Result | None:
-        def found() -> _Result | None:
+        def attempt() -> _Result | None:
             try:
                 return work()
             except S3Error as error:
@@ -60,11 +60,11 @@ class SourceBucket:
                     raise
                 return None
 
-        return await asyncio.to_thread(translate_errors, found, self._bucket)
+        return await asyncio.to_thread(translate_errors, attempt, self._bucket)
 
     def _names(self, prefix: str) -> list[str]:
-        found = self._client.list_objects(self._bucket, prefix=prefix, recursive=True)
-        return [each.object_name for each in found if each.object_name]
+        objects = self._client.list_objects(self._bucket, prefix=prefix, recursive=True)
+        return [each.object_name for each in objects if each.object_name]
 
     def _read(self, key: str, size: int | None) -> bytes:
         response = self._client.get_object(self._bucket, key)

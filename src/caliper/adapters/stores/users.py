@@ -18,8 +18,8 @@ from caliper.adapters.stores.s3_errors import translate_errors
 from caliper.core.errors import StoreUnavailable
 
 _BY_HAND = (
-    "only a MinIO and its administrator can; elsewhere make users or roles by hand, with what "
-    "`caliper storage policies` prints, and leave out --users"
+    "this needs MinIO and its administrator; elsewhere create users or roles by hand, with the "
+    "policies from `caliper storage policies`, and omit --users"
 )
 _WRONG_KEYS = frozenset({"InvalidAccessKeyId", "SignatureDoesNotMatch"})
 
@@ -67,7 +67,7 @@ def _administered(access: StoreAccess, change: Callable[[MinioAdmin], list[str]]
 
 
 def _apply(admin: MinioAdmin, access: StoreAccess, users: Sequence[StoreUser]) -> list[str]:
-    known = json.loads(admin.user_list()) or {}
+    accounts = json.loads(admin.user_list()) or {}
     policies = json.loads(admin.policy_list())
     lines = []
     for user in users:
@@ -75,22 +75,22 @@ def _apply(admin: MinioAdmin, access: StoreAccess, users: Sequence[StoreUser]) -
         if name not in policies or _canonical(policies[name]) != _canonical(user.policy):
             admin.policy_add(name, policy=dict(user.policy))
             lines.append(f"wrote policy {name}")
-        if name not in known:
+        if name not in accounts:
             admin.user_add(name, user.secret_key)
             lines.append(f"created user {name}")
         elif not _lets_in(replace(access, access_key=name, secret_key=user.secret_key)):
             admin.user_add(name, user.secret_key)
             lines.append(f"replaced the secret key of user {name}")
-        if name not in known.get(name, {}).get("policyName", "").split(","):
+        if name not in accounts.get(name, {}).get("policyName", "").split(","):
             _attach(admin, name)
     return lines
 
 
 def _remove(admin: MinioAdmin, names: Sequence[str]) -> list[str]:
-    known, policies = json.loads(admin.user_list()) or {}, json.loads(admin.policy_list())
+    accounts, policies = json.loads(admin.user_list()) or {}, json.loads(admin.policy_list())
     lines = []
     for name in names:
-        if name in known:
+        if name in accounts:
             admin.user_remove(name)
             lines.append(f"removed user {name}")
         if name in policies:

@@ -24,7 +24,7 @@ _STATUS = re.compile(r"HTTP status code (\d+)")
 
 @dataclass(frozen=True, slots=True)
 class WorkloadIdentity:
-    """Who a workload is, as the variables of Amazon's SDKs say, which the client reads itself.
+    """A workload's identity, from the variables of Amazon's SDKs, which the client reads itself.
 
     `sts` is the URL that exchanges the token of a service account for keys, such as that of a
     MinIO; empty: Amazon's, in `region`.
@@ -35,7 +35,7 @@ class WorkloadIdentity:
 
 
 class WorkloadProvider(Provider):
-    """Keys that are got anew before they expire, each time by the token that the file then holds.
+    """Keys that are renewed before they expire, each time with the file's current token.
 
     `retrieve` raises StoreUnavailable.
     """

@@ -202,9 +202,9 @@ class DeliveryWindow:
             return
         limits = {partition: part.progress.limit for partition, part in self._parts.items()}
         near = [place for place in sorted(self._unaccused) if place[0] < limits[place[1]]]
-        chosen = near[: self._peak - len(self._ready) - len(self._reserved)]
-        self._reserved += chosen
-        self._staged = [place for place in self._staged if place not in chosen]
+        batch = near[: self._peak - len(self._ready) - len(self._reserved)]
+        self._reserved += batch
+        self._staged = [place for place in self._staged if place not in batch]
 
     @property
     def _is_low(self) -> bool:

@@ -60,8 +60,8 @@ class KafkaStream:
         except (MessageSizeTooLargeError, RecordListTooLargeError) as error:
             size = len(value)
             raise InvalidInput(
-                f"a message of {size} bytes for topic {topic}, of "
-                f"{LARGEST_MESSAGE} at most with key and headers"
+                f"a message of {size:,} bytes for topic {topic}; the limit with key and headers is "
+                f"{LARGEST_MESSAGE:,}"
             ) from error
         except (KafkaError, TimeoutError) as error:
             self._replace(producer)
@@ -78,9 +78,9 @@ class KafkaStream:
                 producer = self._producer
                 await asyncio.to_thread(producer.partitions_for, topic)
             except KafkaError as error:
-                raise unavailable(f"no word about topic {topic}", error) from error
+                raise unavailable(f"no answer about topic {topic}", error) from error
             if producer is not self._producer:
-                raise StreamUnavailable("Kafka: the producer was given up in the meantime")
+                raise StreamUnavailable("Kafka: the producer was replaced meanwhile")
             self._known_topics.add(topic)
             return producer
 

@@ -124,8 +124,8 @@ class BacklogCounter:
         if not places:
             return {}
         specs = dict.fromkeys(places, OffsetSpec[which])
-        found = self._admin.list_partition_offsets(specs)
-        return {place: found[place].offset for place in places}
+        offsets = self._admin.list_partition_offsets(specs)
+        return {place: offsets[place].offset for place in places}
 
     def close(self) -> None:
         """Close the connection. Blocks."""

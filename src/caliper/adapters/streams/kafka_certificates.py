@@ -29,9 +29,9 @@ def reload_certificates(access: KafkaAccess) -> None:
             written = [
                 ConfigResource(ConfigResourceType.BROKER, each, deletion) for each in brokers
             ]
-            told = admin.alter_configs(written, raise_on_unknown=False)
+            answers = admin.alter_configs(written, raise_on_unknown=False)
     except KafkaError as error:
         raise unavailable("the brokers' certificates could not be read again", error) from error
-    for broker, answer in told["broker"].items():
+    for broker, answer in answers["broker"].items():
         if answer != "OK":
             _LOG.warning("broker %s does not read its certificate again: %s", broker, answer)

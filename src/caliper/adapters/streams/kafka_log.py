@@ -47,7 +47,7 @@ class KafkaLog:
                     polled = await _call(topic, lambda: _poll(client, topic, offsets), thread)
                     if _identity(client, topic) != log:
                         # Offsets of the old topic may be valid in the new one, too.
-                        raise StreamUnavailable(f"Kafka: topic {topic} was made anew")
+                        raise StreamUnavailable(f"Kafka: topic {topic} was recreated")
                     for records in polled.values():
                         for record in records:
                             yield _record(record, self._access.prefix)

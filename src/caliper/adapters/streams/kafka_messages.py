@@ -35,7 +35,7 @@ def message_of(record: Any, prefix: str) -> Message:
 
 
 class SamplePartitioner(DefaultPartitioner):  # type: ignore[misc] # kafka-python has no types
-    """Sends what is about one sample, `run/benchmark/sample`, to one partition for every run.
+    """Sends messages about one sample, `run/benchmark/sample`, to one partition for every run.
 
     Equal jobs of two runs thus meet in one worker, which asks once.
     """

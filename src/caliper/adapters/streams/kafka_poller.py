@@ -120,15 +120,15 @@ class KafkaPoller:
         kafka-python 3.0.12 does so if it rejoins because a topic grew, and the poll ends before
         that completes: the next poll assumes that it did. So polls while rejoining are longer.
 
-        The broker lets a group wait a whole session for a member that died, and who gives up in the
-        meantime makes all others join again.
+        The broker lets a group wait a whole session for a member that died, and a member that gives
+        up in the meantime makes all others join again.
         """
         now = time.monotonic()
         state = client.group_metadata().state
         if state is not MemberState.REBALANCING:
             self._rest_at = now
         elif now > self._rest_at + 2 * self._access.session:
-            raise StreamUnavailable(f"Kafka: group {self._group} does not come to rest")
+            raise StreamUnavailable(f"Kafka: group {self._group} keeps rebalancing")
         return _POLL if state is MemberState.STABLE else _JOIN
 
     @property
@@ -206,7 +206,7 @@ class KafkaPoller:
 
     def _note_answer(self, client: Any) -> None:
         """Note that the cluster answers, which ends the trouble of a member that has joined: an
-        answer says nothing about a group that does not come to rest.
+        answer says nothing about a group that keeps rebalancing.
         """
         self._answered_at = time.monotonic()
         if self.trouble is not None and client.group_metadata().state is MemberState.STABLE:

@@ -51,7 +51,7 @@ TOPICS = (
     Topic(DEAD_LETTERS, 1, _WITH_RETENTION),
 )
 
-# Whoever runs suites creates it: an installation of services needs none.
+# Created where suites run: an installation of services needs none.
 EVENTS = Topic("suite-events", 1, _WITH_RETENTION)
 
 

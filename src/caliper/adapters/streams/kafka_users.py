@@ -40,13 +40,13 @@ class StreamUser:
 def apply_stream_users(access: KafkaAccess, users: Sequence[StreamUser]) -> list[str]:
     """Create the users, and correct their passwords and ACLs. Returns one line per change.
 
-    `access` is that of an administrator. What a user may do beyond the topics and groups of all
-    these users is left alone. Blocks. Raises InvalidInput if it does not log in by SCRAM,
+    `access` is that of an administrator. Permissions beyond the topics and groups of all these
+    users are left alone. Blocks. Raises InvalidInput if it does not log in by SCRAM,
     StreamUnavailable.
     """
     sasl = access.security.sasl
     if sasl is None or not sasl.mechanism.startswith("SCRAM"):
-        raise InvalidInput("users are created by SCRAM alone", field="kafka_mechanism")
+        raise InvalidInput("users can only be created with SCRAM", field="kafka_mechanism")
     try:
         with closing(access.admin()) as admin:
             return [
@@ -63,11 +63,11 @@ def remove_stream_users(access: KafkaAccess, names: Sequence[str]) -> list[str]:
     """
     try:
         with closing(access.admin()) as admin:
-            known = admin.describe_user_scram_credentials()
+            credentials = admin.describe_user_scram_credentials()
             passwords = [
                 UserScramCredentialDeletion(name, each["mechanism"])
                 for name in names
-                for each in known.get(name, {}).get("credential_infos", ())
+                for each in credentials.get(name, {}).get("credential_infos", ())
             ]
             if passwords:
                 admin.alter_user_scram_credentials(passwords)
@@ -95,10 +95,10 @@ def _set_passwords(
 ) -> list[str]:
     wrong = [user for user in users if not _lets_in(access, mechanism, user)]
     if wrong:
-        told = admin.alter_user_scram_credentials(
+        answers = admin.alter_user_scram_credentials(
             [UserScramCredentialUpsertion(user.name, mechanism, user.password) for user in wrong]
         )
-        for name, refusal in told.items():
+        for name, refusal in answers.items():
             if refusal is not None:
                 raise StreamUnavailable(f"Kafka: the password of {name}: {refusal}")
     return [f"set the password of user {user.name}" for user in wrong]

@@ -23,7 +23,7 @@ class _Group:
     """
 
     ready: list[tuple[int, int]] = field(default_factory=list)
-    held: dict[int, tuple[int, MemoryConsumer]] = field(default_factory=dict)
+    holders: dict[int, tuple[int, MemoryConsumer]] = field(default_factory=dict)
     open: set[int] = field(default_factory=set)
 
     def add(self, position: int) -> None:
@@ -129,16 +129,16 @@ class MemoryStream:
     async def backlog(self, topic: str, group: str) -> Backlog:
         """A group that never had a consumer gets what is still there."""
         entry = self._topic(topic)
-        known = entry.groups.get(group)
-        waiting = entry.messages.keys() if known is None else known.open
+        state = entry.groups.get(group)
+        waiting = entry.messages.keys() if state is None else state.open
         oldest = entry.timestamps[min(waiting)] / 1000 if waiting else None
         return Backlog(len(waiting), entry.end - len(waiting), oldest)
 
     async def untaken(self, topic: str, group: str) -> Mapping[int, int]:
         """A group that never had a consumer gets what is still there."""
         entry = self._topic(topic)
-        known = entry.groups.get(group)
-        return {0: len(entry.messages if known is None else known.ready)}
+        state = entry.groups.get(group)
+        return {0: len(entry.messages if state is None else state.ready)}
 
     async def close_topic(self, topic: str) -> None:
         """End the topic: consumers end once they have drained it."""
@@ -218,7 +218,7 @@ class MemoryConsumer:
         if self._draining or not group.ready:
             return None
         position, attempt = heapq.heappop(group.ready)
-        group.held[position] = (attempt, self)
+        group.holders[position] = (attempt, self)
         return Delivery(topic.messages[position], position, attempt)
 
     async def acknowledge(self, delivery: Delivery) -> None:
@@ -243,16 +243,16 @@ class MemoryConsumer:
 
     async def leave(self) -> None:
         self.drain()
-        for position, (attempt, holder) in list(self._group.held.items()):
+        for position, (attempt, holder) in list(self._group.holders.items()):
             if holder is self:
-                del self._group.held[position]
+                del self._group.holders[position]
                 heapq.heappush(self._group.ready, (position, attempt))
         self._topic.announce()
 
     def _settle(self, delivery: Delivery) -> bool:
         """Release the delivery. Returns whether this consumer held it."""
-        attempt, holder = self._group.held.get(delivery.position, (0, None))
+        attempt, holder = self._group.holders.get(delivery.position, (0, None))
         if holder is not self or attempt != delivery.attempt:
             return False
-        del self._group.held[delivery.position]
+        del self._group.holders[delivery.position]
         return True

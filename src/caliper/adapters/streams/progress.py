@@ -1,6 +1,6 @@
 """The progress of a group in one partition of a topic, and its encoding in commits.
 
-A commit is an offset, before which everything is settled, and a text of at most 4096 bytes. The
+A commit is an offset, before which everything is settled, and a text of at most 4,096 bytes. The
 text adds what the offset cannot express: which later messages are settled too, how often others
 were tried, and how far messages had been delivered. The last of these shows the next owner of
 the partition whether this one stopped cleanly, and which messages may have killed it.

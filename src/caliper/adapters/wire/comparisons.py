@@ -74,7 +74,7 @@ async def decode_comparison(
                 key = (message.picture.benchmark, from_wire(message.picture.media))
                 pictures[key] = message.picture.jpeg
             case part:
-                raise InvalidInput(f"a comparison cannot go on with {part}")
+                raise InvalidInput(f"unexpected part of a comparison: {part}")
     if base is None:
         raise InvalidInput("a comparison lacks its base")
     complete = tuple(
@@ -144,7 +144,7 @@ def _decode_part(message: pb.ComparedBenchmark) -> Part:
     figures = dict(map(_decode_difference, message.figures))
     paths = list(figures)
     if not paths or any(row.figure >= len(paths) for row in message.rows):
-        raise InvalidInput("a benchmark that is compared lacks a figure")
+        raise InvalidInput("a compared benchmark lacks a figure")
     return Part(
         name=message.benchmark,
         title=from_wire(message.title),

@@ -35,7 +35,7 @@ def _conversion(
 
     def decode(number: int) -> _Member:
         if number not in members_by_number:
-            raise InvalidInput(f"a message holds no known {noun}: {number}")
+            raise InvalidInput(f"unknown {noun} in a message: {number}")
         return members_by_number[number]
 
     return numbers.__getitem__, decode

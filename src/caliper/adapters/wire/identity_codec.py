@@ -39,10 +39,10 @@ class IdentityCodec:
     def read_run_event(self, value: MessageValue) -> RunEvent:
         if isinstance(value, RunEvent):
             return value
-        raise InvalidInput("this message is no event of a run")
+        raise InvalidInput("this message is not an event of a run")
 
 
 def _expect(value: MessageValue, kind: type[_Kind]) -> _Kind:
     if isinstance(value, kind):
         return value
-    raise InvalidInput(f"this message is no {kind.__name__}")
+    raise InvalidInput(f"this message is not of type {kind.__name__}")

@@ -74,7 +74,7 @@ def _decode_score(message: outcome_pb2.Score) -> Fraction:
     if message.exact:
         match = _EXACT.fullmatch(message.exact)
         if match is None:
-            raise InvalidInput("a score is no fraction")
+            raise InvalidInput("a score is not a fraction")
         try:
             numerator, denominator = int(match[1]), int(match[2])
         except ValueError as error:  # Longer than Python's limit for int().

@@ -180,11 +180,11 @@ def _encode_item(item: Item) -> pb.Item:
 def _read(kind: type[_Proto], data: MessageValue, *required: str) -> _Proto:
     """Parse the message in `data`. Raises NewerSchema, or InvalidInput if a field is missing."""
     if not isinstance(data, bytes):
-        raise InvalidInput(f"a message is no {kind.__name__}: not encoded")
+        raise InvalidInput(f"a message is not of type {kind.__name__}: not encoded")
     try:
         message = kind.FromString(data)
     except DecodeError as error:
-        raise InvalidInput(f"a message is no {kind.__name__}: {error}") from error
+        raise InvalidInput(f"a message is not of type {kind.__name__}: {error}") from error
     refuse_newer(message.schema or None, "message")
     missing = [name for name in ("run", *required) if not getattr(message, name)]
     if missing:
@@ -225,7 +225,7 @@ def _decode_question(name: str, question: pb.Question) -> Question[Any]:
     try:
         payload = benchmark(name).decode(json.loads(question.payload))
     except (TypeError, ValueError, AttributeError, ArithmeticError, RecursionError) as error:
-        raise InvalidInput(f"this is no question of {name}: {error!r}") from error
+        raise InvalidInput(f"not a question of {name}: {error!r}") from error
     return Question(
         ordinal=question.ordinal,
         payload=payload,

@@ -25,7 +25,7 @@ def service_stub(service: ServiceDescriptor, channel: grpc.aio.Channel) -> Any:
 
 
 def generic_handler(service: ServiceDescriptor, servicer: object) -> grpc.GenericRpcHandler:
-    """What makes a server answer a service by the equally named methods of `servicer`. Those that
+    """The handler that answers a service by the equally named methods of `servicer`. Those that
     it lacks are UNIMPLEMENTED.
     """
     handlers: dict[str, Any] = {}

@@ -1,4 +1,4 @@
-"""Conversion of what ends a run once its answer is sure, and of looks at it."""
+"""Conversion of criteria that end a run once its answer is sure, and of looks at such runs."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Conversion of suites, checkpoints, and what is said beside them to and from messages."""
+"""Conversion of suites, checkpoints and the records beside them to and from messages."""
 
 from __future__ import annotations
 
@@ -195,7 +195,7 @@ def decode_account(message: pb.GetAccountResponse) -> AccountTotals:
 
 
 def encode_slot(slot: SlotState) -> pb.Slot:
-    """A message that `decode_slot` reads back, but for who waits behind the first 100."""
+    """A message that `decode_slot` reads back, without the waiters behind the first 100."""
     return encode_fields(pb.Slot, slot, queue=map(to_wire, slot.queue[:_MOST_WAITING]))
 
 
@@ -215,8 +215,8 @@ def decode_progress(message: pb.EntryProgress) -> EntryProgress:
 
 
 def encode_notice(record: NoticeRecord) -> pb.Notice:
-    """What `decode_notice` reads back: a record with the headlines of its figures, and without its
-    tags.
+    """A message that `decode_notice` reads back: a record with the headlines of its figures, and
+    without its tags.
     """
     notice = record.notice
     deliveries = [

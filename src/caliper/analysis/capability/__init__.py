@@ -1,1 +1,1 @@
-"""What the CAPability paper analyses beside its scores, over the verdicts of several runs."""
+"""The analyses of the CAPability paper beside its scores, over the verdicts of several runs."""

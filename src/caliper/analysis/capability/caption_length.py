@@ -83,8 +83,8 @@ def caption_length(verdicts: VerdictSet) -> CaptionLength:
 
 def _over_runs(runs: tuple[LengthAgainstScore, ...], metric: str) -> CorrelationEstimate:
     pairs = [(run.words, run.metrics[metric].value) for run in runs]
-    known = [(words, value) for words, value in pairs if value is not None]
-    return estimate_correlation([x for x, _ in known], [y for _, y in known], noun="runs")
+    points = [(words, value) for words, value in pairs if value is not None]
+    return estimate_correlation([x for x, _ in points], [y for _, y in points], noun="runs")
 
 
 def _run(run: JudgedRun, verdicts: VerdictSet) -> LengthAgainstScore:
@@ -116,22 +116,22 @@ def _quarters(run: JudgedRun, verdicts: VerdictSet, words: Scores) -> NDArray[np
         if here.any():
             bounds = np.quantile(words[here], (0.25, 0.5, 0.75))
             quarters[here] = np.searchsorted(bounds, words[here])
-    found = np.unique(quarters[quarters >= 0])
+    places = np.unique(quarters[quarters >= 0])
     for mask in verdicts.tasks.values():
-        if not np.isin(found, quarters[mask]).all():
+        if not np.isin(places, quarters[mask]).all():
             quarters[mask] = -1
     return quarters
 
 
 def _quarter(
-    run: JudgedRun, verdicts: VerdictSet, chosen: Mask, named: tuple[str, Scores]
+    run: JudgedRun, verdicts: VerdictSet, mask: Mask, named: tuple[str, Scores]
 ) -> LengthQuarter | None:
     name, words = named
-    tally = verdicts.tally(run.scores, chosen)
+    tally = verdicts.tally(run.scores, mask)
     figures = {figure.path: figure for figure in report(tally, run.settings).figures}
     if not figures:
         return None
-    samples = {verdicts.elements[place].sample: words[place] for place in np.flatnonzero(chosen)}
+    samples = {verdicts.elements[place].sample: words[place] for place in np.flatnonzero(mask)}
     metrics = {each: rounded(estimate(figures[AVERAGE, each], tally)) for each in METRICS}
     mean = round(float(np.mean(list(samples.values()))), 6)
     return LengthQuarter(name, len(samples), mean, metrics)
@@ -139,9 +139,9 @@ def _quarter(
 
 def _within_tasks(verdicts: VerdictSet, words: Scores, values: Scores) -> Coefficient:
     """Pearson's r of length with the mean value of an element, each minus its task's mean."""
-    known = ~np.isnan(values)
-    counts = known.sum(axis=0)
-    sums = np.where(known, values, 0.0).sum(axis=0)
+    scored = ~np.isnan(values)
+    counts = scored.sum(axis=0)
+    sums = np.where(scored, values, 0.0).sum(axis=0)
     points: list[tuple[float, float]] = []
     media: list[str] = []
     for mask in verdicts.tasks.values():

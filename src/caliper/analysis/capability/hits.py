@@ -1,4 +1,4 @@
-"""Precision against hit rate (paper 4.2, Tables 3 to 5): is a model right, and does it tell?
+"""Precision against hit rate (paper 4.2, Tables 3 to 5): is a model right, and does it say much?
 
 A cautious model is right where it says something and says little; a talkative one hits more and
 errs more. Per run, the metrics of equations 1 to 3 by task and on average; per task, how both go
@@ -100,6 +100,6 @@ def _correlation(task: str, runs: tuple[RunMetrics, ...]) -> HitCorrelation:
     pairs = [
         (run.tasks[task]["precision"].value, run.tasks[task]["hit_rate"].value) for run in runs
     ]
-    known = [(x, y) for x, y in pairs if x is not None and y is not None]
-    found = estimate_correlation([x for x, _ in known], [y for _, y in known], noun="runs")
-    return HitCorrelation(task, len(known), found.pearson, found.spearman)
+    points = [(x, y) for x, y in pairs if x is not None and y is not None]
+    correlation = estimate_correlation([x for x, _ in points], [y for _, y in points], noun="runs")
+    return HitCorrelation(task, len(points), correlation.pearson, correlation.spearman)

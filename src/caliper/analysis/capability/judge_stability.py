@@ -135,9 +135,9 @@ def judge_stability(
     averages = tuple(_averages(setups, shared)) if others else ()
     tables = rating_tables([each for _, each in setups]) if others else {}
     agreements = tuple(
-        JudgeAgreement(task, found)
+        JudgeAgreement(task, agreement)
         for task, table in tables.items()
-        if (found := agreement_of(table)).questions
+        if (agreement := agreement_of(table)).questions
     )
     judges = tuple(_pair(averages, differing) for differing in others)
     remark = left_out(verdicts.tasks, shared) if others else "" if repeated else _NONE
@@ -149,9 +149,9 @@ def judge_stability(
 def _paired(first: VerdictSet, other: VerdictSet) -> VerdictSet:
     """The other runs, named like the first run of the same model and captions."""
     names = {_captioned(run): run.name for run in reversed(first.runs)}
-    known = set(names.values())
+    own = set(names.values())
     runs = (
-        run if run.name in known else replace(run, name=names.get(_captioned(run), run.name))
+        run if run.name in own else replace(run, name=names.get(_captioned(run), run.name))
         for run in other.runs
     )
     return replace(other, runs=tuple(runs))
@@ -207,16 +207,16 @@ def _sums(scores: Scores) -> Sums:
 
 
 def _average(parts: Sequence[TaskStability]) -> dict[str, Fluctuation]:
-    found = {}
+    metrics = {}
     for metric in METRICS:
         columns = [part.metrics[metric] for part in parts]
         values = zip(*(column.values for column in columns), strict=True)
-        found[metric] = Fluctuation(
+        metrics[metric] = Fluctuation(
             tuple(_round(mean(each)) for each in values),
             _round(mean(column.range for column in columns)),
             _round(mean(column.deviation for column in columns)),
         )
-    return found
+    return metrics
 
 
 def _round(value: float | None) -> float | None:
@@ -225,8 +225,8 @@ def _round(value: float | None) -> float | None:
 
 def _same(verdicts: VerdictSet, scores: Scores, mask: Mask) -> tuple[int, Coefficient, Coefficient]:
     rated = RatingTable(LABELS, codes_of(scores[:, mask].T), verdicts.clusters[mask])
-    found = agreement_of(rated)
-    return found.questions, found.accuracy, found.fleiss
+    agreement = agreement_of(rated)
+    return agreement.questions, agreement.accuracy, agreement.fleiss
 
 
 def _averages(setups: _Setups, tasks: Collection[str]) -> Iterator[JudgeAverages]:
@@ -246,10 +246,10 @@ def _pair(averages: Sequence[JudgeAverages], differing: _Differing) -> JudgePair
         for setup in ((), differing)
     ]  # fmt: skip
     rankings = {metric: compare_rankings(sides[0][metric], sides[1][metric]) for metric in METRICS}
-    kept = (
+    stable = (
         metric
         for metric, ranking in rankings.items()
         if ranking.changes
         and all(change.place_before == change.place_after for change in ranking.changes)
     )
-    return JudgePair(differing, rankings, tuple(kept))
+    return JudgePair(differing, rankings, tuple(stable))

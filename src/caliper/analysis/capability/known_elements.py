@@ -53,7 +53,7 @@ class KnownElements:
 
 @dataclass(frozen=True, slots=True)
 class RunKnowledge:
-    """What a run's model knows and tells: by task, the average last."""
+    """The knowledge of a run's model, and how much its captions tell: by task, the average last."""
 
     name: str
     tasks: tuple[KnownElements, ...]
@@ -74,20 +74,22 @@ class KnowledgeGap:
 
 def knowledge_gap(verdicts: VerdictSet) -> KnowledgeGap:
     """KT-bar of the runs that were asked about the media, too."""
-    asked = [run for run in verdicts.runs if run.answers is not None]
-    if not asked:
+    answered = [run for run in verdicts.runs if run.answers is not None]
+    if not answered:
         return KnowledgeGap(remark=_NONE)
-    tasks = [task for task in verdicts.tasks if any(run.has(task, "qa_accuracy") for run in asked)]
-    shared = shared_tasks(tasks, asked, "qa_accuracy")
-    runs = tuple(_run(run, run.answers, verdicts, shared) for run in asked if run.answers)
+    tasks = [
+        task for task in verdicts.tasks if any(run.has(task, "qa_accuracy") for run in answered)
+    ]
+    shared = shared_tasks(tasks, answered, "qa_accuracy")
+    runs = tuple(_run(run, run.answers, verdicts, shared) for run in answered if run.answers)
     accuracy = values_of({run.name: run.tasks[-1].qa_accuracy for run in runs})
-    untold = values_of({run.name: run.tasks[-1].kt_bar for run in runs})
-    told = {name: 100 - value for name, value in untold.items()}
+    unstated = values_of({run.name: run.tasks[-1].kt_bar for run in runs})
+    stated = {name: 100 - value for name, value in unstated.items()}
     return KnowledgeGap(
         runs,
         _range(accuracy),
-        _range(untold),
-        compare_rankings(accuracy, told) if len(runs) > 1 else None,
+        _range(unstated),
+        compare_rankings(accuracy, stated) if len(runs) > 1 else None,
         left_out(tasks, shared),
     )
 
@@ -114,21 +116,21 @@ def _run(
 def _elements(
     run: JudgedRun, answers: MediaAnswers, task: str, mask: Mask, figures: Estimates
 ) -> KnownElements:
-    here = mask & answers.asked
+    here = mask & answers.elements
     scores = run.scores[:, here]
-    known = np.broadcast_to(answers.right[here], scores.shape)
+    right = np.broadcast_to(answers.right[here], scores.shape)
 
-    def count(chosen: Mask) -> int:
-        return int(chosen.sum())
+    def count(elements: Mask) -> int:
+        return int(elements.sum())
 
     return KnownElements(
         task,
         figures["qa_accuracy"],
         figures["kt_bar"],
-        told=count((known == 1) & (scores == 1)),
-        wrong=count((known == 1) & (scores == -1)),
-        silent=count((known == 1) & (scores == 0)),
-        guessed=count((known == 0) & (scores == 1)),
-        unknown=count((known == 0) & (scores < 1)),
-        unscored=count(np.isnan(known) | np.isnan(scores)),
+        told=count((right == 1) & (scores == 1)),
+        wrong=count((right == 1) & (scores == -1)),
+        silent=count((right == 1) & (scores == 0)),
+        guessed=count((right == 0) & (scores == 1)),
+        unknown=count((right == 0) & (scores < 1)),
+        unscored=count(np.isnan(right) | np.isnan(scores)),
     )

@@ -93,7 +93,7 @@ def _sweeps(verdicts: VerdictSet) -> Iterator[PreparationSweep]:
 
 
 _FIXED = Preparation(frames=1, fps=None)
-"""What stands for the field of a sweep when the others are compared."""
+"""The placeholder of a sweep's field when the others are compared."""
 
 
 def _sweep(
@@ -116,9 +116,9 @@ def _sweep(
             )
         )
     scores = [(each.metrics["f1"].value, -each.value) for each in points]
-    known = [(score, value) for score, value in scores if score is not None]
+    scored = [(score, value) for score, value in scores if score is not None]
     fixed = {name: str(value) for name, value in rest.to_json().items() if name != field}
-    best = -max(known)[1] if known else None
+    best = -max(scored)[1] if scored else None
     return PreparationSweep(runs[0].model, field, fixed, tasks, tuple(points), best)
 
 
@@ -128,6 +128,6 @@ def _change(
     base = before.average("f1", tasks)
     if figure is None or base is None:
         return None
-    found = difference(figure, before.tally, run.tally, base)
-    values = (found.value, found.low, found.high)
+    change = difference(figure, before.tally, run.tally, base)
+    values = (change.value, change.low, change.high)
     return Coefficient(*(None if each is None else round(each, 6) for each in values))

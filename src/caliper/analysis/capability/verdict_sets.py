@@ -44,23 +44,23 @@ class AnnotatedElement:
 
     @property
     def key(self) -> tuple[str, int]:
-        """What identifies it in every run over the same data."""
+        """Its identity in every run over the same data."""
         return self.item, self.ordinal
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class MediaAnswers:
-    """Which elements a model was asked about from the media, and whether its answer is `right`:
+    """The `elements` that a model was asked about from the media, and whether answers are `right`:
     1 or 0, NaN without a score.
     """
 
-    asked: Mask
+    elements: Mask
     right: Scores
 
 
 @dataclass(frozen=True, eq=False)
 class JudgedRun:
-    """The verdicts of one run. `name` is what it is called among others, `model` the label of its
+    """The verdicts of one run. `name` is its name among others, `model` the label of its
     checkpoint, `captioner` what wrote its captions and how long they may be, empty if supplied.
 
     `answers` are None if the model was not asked about the media. `words` and `digests` are the
@@ -93,8 +93,8 @@ class JudgedRun:
         """The estimate of a figure of this run."""
         if figure is None:
             return Estimate(None)
-        found = rounded(estimate(figure, self.tally))
-        return found if self.share is None else of_all(found, self.share)
+        result = rounded(estimate(figure, self.tally))
+        return result if self.share is None else of_all(result, self.share)
 
     def row(self, task: str, *metrics: str) -> Estimates:
         """Some metrics of a task."""
@@ -154,11 +154,11 @@ class VerdictSet:
         """The averages of each run over the shared tasks, by name."""
         return {run.name: run.averages(self.shared, *METRICS) for run in self.runs}
 
-    def tally(self, scores: Scores, chosen: Mask) -> Tally:
+    def tally(self, scores: Scores, mask: Mask) -> Tally:
         """The sums of some elements, for the figures of CAPability."""
         tally = Tally()
         for repeat, row in enumerate(scores):
-            for place in np.flatnonzero(chosen & ~np.isnan(row)):
+            for place in np.flatnonzero(mask & ~np.isnan(row)):
                 element, score = self.elements[place], row[place]
                 tally.add(
                     Cell(CAPTION, element.task, repeat).name,
@@ -178,18 +178,18 @@ def shared_tasks(
 
 
 def left_out(tasks: Iterable[str], shared: Collection[str]) -> str:
-    """What is said of averages over fewer than all tasks; empty if they are over all."""
+    """The remark on averages over fewer than all tasks; empty if they are over all."""
     others = ", ".join(task for task in tasks if task not in shared)
     return others and f"averages are without {others}: not all runs have a score there"
 
 
-def rounded(found: Estimate) -> Estimate:
+def rounded(exact: Estimate) -> Estimate:
     """An estimate for people and JSON."""
     value, low, high = (
         None if number is None else round(float(number), _DECIMALS)
-        for number in (found.value, found.low, found.high)
+        for number in (exact.value, exact.low, exact.high)
     )
-    return Estimate(value, low, high, found.method)
+    return Estimate(value, low, high, exact.method)
 
 
 def values_of(runs: Mapping[str, Estimate]) -> dict[str, float]:

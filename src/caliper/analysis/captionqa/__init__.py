@@ -1,1 +1,1 @@
-"""What the CaptionQA paper analyses beside its scores, over the answers of several runs."""
+"""The analyses of the CaptionQA paper beside its scores, over the answers of several runs."""

@@ -44,7 +44,7 @@ class AskedQuestion:
 
     @property
     def key(self) -> tuple[str, int, int]:
-        """What identifies it in every run over the same data."""
+        """Its identity in every run over the same data."""
         return self.sample, self.ordinal, self.repeat
 
 
@@ -63,7 +63,7 @@ class AnsweredRun:
 
     @property
     def name(self) -> str:
-        """What the run is called among others: its model, and any other prompt than the default."""
+        """The run's name among others: its model, and any other prompt than the default."""
         return self.model if self.prompt == CAPTION_PROMPTS[0] else f"{self.model}, {self.prompt}"
 
     @property
@@ -136,9 +136,9 @@ def _split(names: Sequence[Name]) -> dict[Name, Mask]:
 
 def percent(rows: Scores) -> Scores:
     """The mean of each row in percent, over the values that it has; NaN without any."""
-    known = ~np.isnan(rows)
-    counts = known.sum(axis=1)
-    sums = np.where(known, rows, 0.0).sum(axis=1)
+    scored = ~np.isnan(rows)
+    counts = scored.sum(axis=1)
+    sums = np.where(scored, rows, 0.0).sum(axis=1)
     means = np.divide(100 * sums, counts, out=np.full(len(rows), np.nan), where=counts > 0)
     rounded: Scores = np.round(means, _DECIMALS)
     return rounded
@@ -170,8 +170,10 @@ class PooledChange:
     def of(cls, pairs: Iterable[tuple[Scores, Scores]]) -> PooledChange:
         """The changes from the first row of each pair to its second."""
         changes = np.array([after - before for before, after in pairs])
-        known = ~np.isnan(changes)
-        return cls(np.where(known, changes, 0.0).sum(axis=0), known.sum(axis=0).astype(np.float64))
+        scored = ~np.isnan(changes)
+        return cls(
+            np.where(scored, changes, 0.0).sum(axis=0), scored.sum(axis=0).astype(np.float64)
+        )
 
     def mean(self, mask: Mask) -> float:
         """The mean change over some questions, in points; NaN without any."""
@@ -200,15 +202,15 @@ def mean_change(cells: Cells) -> Coefficient:
     Its interval is Student's with the jackknife's error over clusters; there is none if no cluster
     differs from the others.
     """
-    found = jackknife(cells, _mean_change)
-    if found is None:
+    result = jackknife(cells, _mean_change)
+    if result is None:
         return Coefficient(None)
-    value = round(found.value, _DECIMALS)
-    if not found.error:
+    value = round(result.value, _DECIMALS)
+    if not result.error:
         return Coefficient(value)
     clusters = {name for by_cluster in cells.values() for name in by_cluster}
-    margin = student(len(clusters) - 1) * found.error
-    low, high = max(-100.0, found.value - margin), min(100.0, found.value + margin)
+    margin = student(len(clusters) - 1) * result.error
+    low, high = max(-100.0, result.value - margin), min(100.0, result.value + margin)
     return Coefficient(value, round(low, _DECIMALS), round(high, _DECIMALS))
 
 
@@ -223,5 +225,5 @@ def _mean_change(totals: Mapping[str, Sums]) -> float | None:
 
 def correlate(points: Sequence[tuple[float | None, float | None]]) -> Coefficient:
     """Pearson's r of the points that have both values."""
-    known = [(x, y) for x, y in points if x is not None and y is not None]
-    return estimate_correlation([x for x, _ in known], [y for _, y in known]).pearson
+    complete = [(x, y) for x, y in points if x is not None and y is not None]
+    return estimate_correlation([x for x, _ in complete], [y for _, y in complete]).pearson

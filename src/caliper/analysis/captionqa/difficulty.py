@@ -110,9 +110,9 @@ def _share_right(answers: AnswerSet) -> tuple[Places, Scores]:
     right = is_right(answers.scores)
     by_model: dict[str, list[Scores]] = {}
     for run, row in zip(answers.runs, right, strict=True):
-        known = ~np.isnan(row)
-        counts = np.bincount(numbers[known], minlength=len(firsts))
-        sums = np.bincount(numbers[known], weights=row[known], minlength=len(firsts))
+        scored = ~np.isnan(row)
+        counts = np.bincount(numbers[scored], minlength=len(firsts))
+        sums = np.bincount(numbers[scored], weights=row[scored], minlength=len(firsts))
         means = np.divide(sums, counts, out=np.full(len(firsts), np.nan), where=counts > 0)
         by_model.setdefault(run.model, []).append(means)
     models = [percent(np.array(rows).T) / 100 for rows in by_model.values()]
@@ -148,7 +148,7 @@ def _by_level(answers: AnswerSet, right: Scores) -> tuple[AccuracyByLevel, ...]:
 def _hardest(
     answers: AnswerSet, firsts: Places, right: Scores, listed: int
 ) -> tuple[RatedDifficulty, ...]:
-    known = [place for place in np.argsort(right, kind="stable") if right[place] < HARD]
+    hard = [place for place in np.argsort(right, kind="stable") if right[place] < HARD]
     return tuple(
         RatedDifficulty(
             question.sample,
@@ -159,6 +159,6 @@ def _hardest(
             question.expected,
             float(right[place]),
         )
-        for place in known[:listed]
+        for place in hard[:listed]
         for question in (answers.questions[firsts[place]],)
     )

@@ -5,7 +5,7 @@ An answer that is not right is *omitted* (the reader cannot answer from the capt
 question). Where the checkpoint was asked about the picture, too, `seen` counts those that it
 answers right from the picture: the caption has lost what the model sees.
 
-Of Table 9, the correlation of its Cannot and Mean columns is -.74; the text prints r = .68, from
+Of Table 9, the correlation of its Cannot and Mean columns is -0.74; the text prints r = 0.68, from
 figures that are not printed.
 """
 
@@ -108,7 +108,7 @@ def count_errors(
     """Count the answers of some runs to some questions by kind of error."""
     counts = np.zeros(5, dtype=np.int_)
     seen = unseen = 0
-    asked = all(run.on_image is not None for run in runs)
+    all_on_image = all(run.on_image is not None for run in runs)
     offered = answers.has_cannot[mask]
     for run in runs:
         scores = run.scores[mask]
@@ -119,8 +119,8 @@ def count_errors(
             on_image = run.on_image[mask]
             seen += int(((wrong | cannot) & (on_image == 1)).sum())
             unseen += int(((wrong | cannot) & (on_image < 1)).sum())
-    kinds_found = (int(count) for count in counts)
-    return ErrorCounts(name, *kinds_found, *((seen, unseen) if asked else (None, None)))
+    numbers = (int(count) for count in counts)
+    return ErrorCounts(name, *numbers, *((seen, unseen) if all_on_image else (None, None)))
 
 
 def _coverage(answers: AnswerSet, run: AnsweredRun) -> RunCoverage:
@@ -147,15 +147,15 @@ def _category(answers: AnswerSet, name: tuple[str, str]) -> CategoryStatistics:
     mask = answers.categories[name]
     scores = answers.scores[:, mask]
     by_run = percent(scores)
-    known = by_run[~np.isnan(by_run)]
+    scored = by_run[~np.isnan(by_run)]
     cannot = is_cannot(answers.scores[:, mask & answers.has_cannot])
     return CategoryStatistics(
         *name,
         int(mask.sum()),
-        number_of(known.mean()) if len(known) else None,
-        number_of(known.std(ddof=1)) if len(known) > 1 else None,
-        number_of(known.min()) if len(known) else None,
-        number_of(known.max()) if len(known) else None,
+        number_of(scored.mean()) if len(scored) else None,
+        number_of(scored.std(ddof=1)) if len(scored) > 1 else None,
+        number_of(scored.min()) if len(scored) else None,
+        number_of(scored.max()) if len(scored) else None,
         number_of(percent(cannot.reshape(1, -1))[0]),
         count_errors(answers, "all runs", answers.runs, mask),
     )

@@ -37,7 +37,7 @@ _Pairs = Sequence[tuple[AnsweredRun, AnsweredRun]]
 
 @dataclass(frozen=True, slots=True)
 class CategoryGain:
-    """What a domain's category gains in accuracy and in coverage, in points."""
+    """The gains of a domain's category in accuracy and in coverage, in points."""
 
     domain: str
     category: str
@@ -215,14 +215,18 @@ def _length(answers: AnswerSet, run: AnsweredRun) -> LengthCorrelation | None:
     if run.mean_words is None:
         return None
     names, numbers = answers.samples
-    known = ~np.isnan(run.scores)
-    points = np.bincount(numbers[known], weights=run.scores[known], minlength=len(names))
-    counts = np.bincount(numbers[known], minlength=len(names))
+    scored = ~np.isnan(run.scores)
+    points = np.bincount(numbers[scored], weights=run.scores[scored], minlength=len(names))
+    counts = np.bincount(numbers[scored], minlength=len(names))
     shares = [
         (float(run.words[name]), float(100 * point / count))
         for name, point, count in zip(names, points, counts, strict=True)
         if count and name in run.words
     ]
-    found = estimate_correlation([words for words, _ in shares], [score for _, score in shares])
+    correlation = estimate_correlation(
+        [words for words, _ in shares], [score for _, score in shares]
+    )
     score = number_of(answers.overall(run.scores)[0])
-    return LengthCorrelation(run.name, run.mean_words, score, found.pearson, found.spearman)
+    return LengthCorrelation(
+        run.name, run.mean_words, score, correlation.pearson, correlation.spearman
+    )

@@ -93,28 +93,28 @@ def _strata(answers: AnswerSet, unit: str) -> list[_Stratum]:
     strata = []
     for domain, here in answers.domains.items():
         scores = answers.scores[:, here]
-        known = (~np.isnan(scores)).astype(np.float64)
-        points = np.where(known, scores, 0.0)
+        counts = (~np.isnan(scores)).astype(np.float64)
+        points = np.where(counts, scores, 0.0)
         if unit == "pictures":
             _, numbers = np.unique(answers.pictures[here], return_inverse=True)
-            points, known = (
+            points, counts = (
                 np.array([np.bincount(numbers, weights=row) for row in rows])
-                for rows in (points, known)
+                for rows in (points, counts)
             )
-        strata.append(_Stratum(domain, points, known))
+        strata.append(_Stratum(domain, points, counts))
     return strata
 
 
 def _subsets(answers: AnswerSet, draws: int, seed: int) -> Iterator[SubsetStability]:
     for unit in UNITS:
-        strata, drawn = _strata(answers, unit), set[int]()
+        strata, totals = _strata(answers, unit), set[int]()
         full = _draw(strata, [each.points.shape[1] for each in strata], np.random.default_rng(seed))
         for share in SHARES:
             sizes = [max(1, round(share * each.points.shape[1])) for each in strata]
-            if sum(sizes) in drawn:
+            if sum(sizes) in totals:
                 # So few that a smaller share had the same number.
                 continue
-            drawn.add(sum(sizes))
+            totals.add(sum(sizes))
             # One generator per size, so that no row depends on the others.
             generator = np.random.default_rng([seed, UNITS.index(unit), round(1000 * share)])
             sums = np.array([_draw(strata, sizes, generator) for _ in range(draws)])
@@ -128,13 +128,13 @@ def _subsets(answers: AnswerSet, draws: int, seed: int) -> Iterator[SubsetStabil
 
 def _draw(strata: Sequence[_Stratum], sizes: Sequence[int], generator: Generator) -> Scores:
     """The points and counts of some units of each stratum: [points or counts, run, stratum]."""
-    chosen = [
+    units = [
         generator.choice(each.points.shape[1], size, replace=False)
         for each, size in zip(strata, sizes, strict=True)
     ]
     parts = [
         (each.points[:, some].sum(axis=1), each.counts[:, some].sum(axis=1))
-        for each, some in zip(strata, chosen, strict=True)
+        for each, some in zip(strata, units, strict=True)
     ]
     return np.moveaxis(np.array(parts), 0, -1)
 
@@ -144,8 +144,8 @@ def _overall(reading: str, sums: Scores) -> Scores:
     if reading == "questions":
         return _ratio(sums.sum(axis=-1))
     shares = _ratio(np.moveaxis(sums, -1, 0))
-    known = ~np.isnan(shares)
-    totals = np.where(known, shares, 0.0).sum(axis=0), known.sum(axis=0)
+    scored = ~np.isnan(shares)
+    totals = np.where(scored, shares, 0.0).sum(axis=0), scored.sum(axis=0)
     return _ratio(np.stack(totals, axis=-2)) / 100
 
 
@@ -158,8 +158,8 @@ def _ratio(sums: Scores) -> Scores:
 
 
 def _stability(names: tuple[str, str, float, int], full: Scores, rows: Scores) -> SubsetStability:
-    known = ~np.isnan(full) & ~np.isnan(rows).any(axis=0)
-    full, rows = full[known], rows[:, known]
+    ranked = ~np.isnan(full) & ~np.isnan(rows).any(axis=0)
+    full, rows = full[ranked], rows[:, ranked]
     if len(full) < 2:
         return SubsetStability(*names, Coefficient(None), Coefficient(None), None)
     # Several runs may share the first place.

@@ -62,8 +62,8 @@ class UtilityGap:
 
 def utility_gap(answers: AnswerSet) -> UtilityGap:
     """The gaps of the runs that were asked about the pictures, too."""
-    asked = (_gaps(answers, run) for run in answers.runs if run.on_image is not None)
-    gaps = tuple(run for run in asked if run.domains)
+    runs = (_gaps(answers, run) for run in answers.runs if run.on_image is not None)
+    gaps = tuple(run for run in runs if run.domains)
     if not gaps:
         return UtilityGap(remark=_NONE)
     return UtilityGap(

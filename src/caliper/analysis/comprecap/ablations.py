@@ -93,9 +93,9 @@ def ablations(
 
     def ablation(tagger: str, threshold: float) -> Ablation:
         runs = tuple(_ablate(run, tagger, threshold) for run in scenes.runs)
-        found = {run.name: run.figures for run in runs}
-        agreement = {name: _agreement(name, found, people) for name in RANKED} if people else {}
-        return Ablation(tagger, threshold, runs, _rankings(judged, found), agreement)
+        figures = {run.name: run.figures for run in runs}
+        agreement = {name: _agreement(name, figures, people) for name in RANKED} if people else {}
+        return Ablation(tagger, threshold, runs, _rankings(judged, figures), agreement)
 
     return Ablations(
         tuple(ablation(own, threshold) for threshold in (0.0, *thresholds)),
@@ -107,8 +107,8 @@ def ablations(
 def _agreement(
     name: str, runs: Mapping[str, Mapping[str, float]], people: Mapping[str, float]
 ) -> CorrelationEstimate:
-    known = [(of[name], people[run]) for run, of in runs.items() if name in of and run in people]
-    return estimate_correlation([value for value, _ in known], [score for _, score in known])
+    pairs = [(of[name], people[run]) for run, of in runs.items() if name in of and run in people]
+    return estimate_correlation([value for value, _ in pairs], [score for _, score in pairs])
 
 
 def _rankings(
@@ -126,9 +126,9 @@ def _ablate(run: SceneRun, tagger: str, threshold: float) -> AblatedRun:
     scenes = [_match_again(run, scene, tagger, threshold) for scene in run.scenes]
     phrases = left_out = 0
     for scene, outcomes in zip(run.scenes, scenes, strict=True):
-        asked = [position for position in scene.outcomes if position[0]]
-        phrases += len(asked)
-        left_out += sum(position not in outcomes for position in asked)
+        positions = [position for position in scene.outcomes if position[0]]
+        phrases += len(positions)
+        left_out += sum(position not in outcomes for position in positions)
     pairs = zip((scene.item for scene in run.scenes), scenes, strict=True)
     return AblatedRun(run.name, figures_of(pairs, run.settings), phrases, left_out)
 
@@ -146,8 +146,8 @@ def _match_again(run: SceneRun, scene: ExaminedScene, tagger: str, threshold: fl
     for position, outcome in scene.outcomes.items():
         question = scene.item.questions[position[0]]
         if not isinstance(question.payload, PhraseQuestion):
-            found = object_score(scene.measure.categories, after.matches)
-            outcomes[position] = Scored(found) if isinstance(outcome, Scored) else outcome
+            score = object_score(scene.measure.categories, after.matches)
+            outcomes[position] = Scored(score) if isinstance(outcome, Scored) else outcome
         elif (again := _outcome(run, question, (before, after), outcome)) is not None:
             outcomes[position] = again
     return outcomes

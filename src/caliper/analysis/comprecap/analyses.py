@@ -33,7 +33,7 @@ NAMES = tuple(field.name for field in fields(SceneAnalyses))[2:]
 
 @dataclass(frozen=True, slots=True)
 class HumanStudy:
-    """What people scored, None if nobody did, and the metrics to compare with their scores."""
+    """People's scores, None if there are none, and the metrics to compare with them."""
 
     scores: HumanScores | None = None
     measures: Measures | None = None
@@ -49,7 +49,7 @@ def analyse(
     study = study or HumanStudy()
     people = human_correlation(study.measures or {}, study.scores)
     means = {model.name: model.human for model in people.scored}
-    found = SceneAnalyses(
+    analyses = SceneAnalyses(
         tuple(run.name for run in scenes.runs),
         tuple(name for other in scenes.others.values() for name in other),
         people if "people" in names else None,
@@ -57,14 +57,14 @@ def analyse(
         ablations(scenes, thresholds, means) if "ablations" in names else None,
         area_coverage(scenes) if "coverage" in names else None,
     )
-    return _remarked(found, scenes.remark) if scenes.remark else found
+    return _remarked(analyses, scenes.remark) if scenes.remark else analyses
 
 
-def _remarked(found: SceneAnalyses, remark: str) -> SceneAnalyses:
+def _remarked(analyses: SceneAnalyses, remark: str) -> SceneAnalyses:
     """The analyses, each with this remark before its own."""
-    by_name = {name: each for name in NAMES if (each := getattr(found, name)) is not None}
+    by_name = {name: each for name in NAMES if (each := getattr(analyses, name)) is not None}
     return replace(
-        found,
+        analyses,
         **{
             name: replace(each, remark="; ".join(filter(None, (remark, each.remark))))
             for name, each in by_name.items()

@@ -101,17 +101,17 @@ class _Answer:
 
 def tiny_objects(scenes: SceneSet) -> TinyObjects:
     """CompreQA of the runs that were asked."""
-    asked = [run for run in scenes.runs if run.answers]
-    if not asked:
+    runs = [run for run in scenes.runs if run.answers]
+    if not runs:
         return TinyObjects(remark=_NONE)
     rankings = []
     for kind in KINDS:
-        by_kind = {run.name: run.figures.get(f"compreqa_{kind}") for run in asked}
-        whole = {run.name: run.figures["s_unified"] for run in asked if "s_unified" in run.figures}
-        known = {name: value for name, value in by_kind.items() if value is not None}
-        if known:
-            rankings.append((kind, compare_rankings(whole, known)))
-    return TinyObjects(tuple(map(_run_answers, asked)), tuple(rankings))
+        by_kind = {run.name: run.figures.get(f"compreqa_{kind}") for run in runs}
+        whole = {run.name: run.figures["s_unified"] for run in runs if "s_unified" in run.figures}
+        accuracies = {name: value for name, value in by_kind.items() if value is not None}
+        if accuracies:
+            rankings.append((kind, compare_rankings(whole, accuracies)))
+    return TinyObjects(tuple(map(_run_answers, runs)), tuple(rankings))
 
 
 def _run_answers(run: SceneRun) -> RunAnswers:
@@ -183,17 +183,17 @@ def _group(kind: str, part: str, answers: list[_Answer], wrong: int) -> AnswerGr
 def _from_captions(run: SceneRun, answers: Iterable[_Answer]) -> Iterator[CaptionAnswers]:
     captions = {scene.item.sample: scene.caption for scene in run.scenes}
     texts = {sample: parse(text) for sample, text in captions.items() if text is not None}
-    told: dict[str, list[bool | None]] = {}
+    by_kind: dict[str, list[bool | None]] = {}
     unscored: Counter[str] = Counter()
     for answer in answers:
         question, text = answer.question, texts.get(answer.picture)
-        found = told.setdefault(question.kind, [])
+        results = by_kind.setdefault(question.kind, [])
         if text is None or not question.category or _is_present(question) is None:
             unscored[question.kind] += 1
         else:
-            found.append(answer_from(text, question))
-    for kind, found in told.items():
-        right, wrong, silent = (found.count(value) for value in (True, False, None))
+            results.append(answer_from(text, question))
+    for kind, results in by_kind.items():
+        right, wrong, silent = (results.count(value) for value in (True, False, None))
         yield CaptionAnswers(kind, right, wrong, silent, unscored[kind])
 
 
@@ -210,7 +210,7 @@ def answer_from(caption: CaptionText, question: CompreQaQuestion) -> bool | None
         return mentioned == _is_present(question)
     if not mentioned:
         return None
-    shown = options(question.question)
-    scores = {letter: rate_phrase(caption, text) for letter, text in shown.items()}
+    choices = options(question.question)
+    scores = {letter: rate_phrase(caption, text) for letter, text in choices.items()}
     best = [letter for letter, score in scores.items() if score == max(scores.values())]
     return best == [question.answer] if len(best) == 1 else None

@@ -8,7 +8,7 @@ to 5, 0 if it is not mentioned) and M_i the share of the picture's pixels that i
     union   the same, per pixel that any mask covers (released script)
 
 The figures by area pool the instances of all pictures: how many are mentioned, their mean score,
-and their share of the masks' area that the caption tells, sum(A_i M_i) / 5 sum(M_i). Fig. 6 is the
+and their share of the masks' area that the caption states, sum(A_i M_i) / 5 sum(M_i). Fig. 6 is the
 distribution of omitted objects over areas; the paper calls those below 5% tiny (3.2).
 """
 
@@ -92,16 +92,16 @@ def area_coverage(scenes: SceneSet) -> AreaCoverage:
 def _coverage(run: SceneRun) -> PixelCoverage:
     planned = [scene for scene in run.scenes if scene.measure.atoms]
     means = [_readings(scene) for scene in planned]
-    known = [each for each in means if each is not None]
+    complete = [each for each in means if each is not None]
     instances = [each for scene in planned for each in _instances(scene)]
     omitted = sum(_is_omitted(each) for each in instances)
     return PixelCoverage(
         run.name,
-        len(known),
-        len(means) - len(known),
-        _mean((each[0] for each in known), 100),
-        _mean((each[1] for each in known), 100),
-        _mean((each[2] for each in known), 100),
+        len(complete),
+        len(means) - len(complete),
+        _mean((each[0] for each in complete), 100),
+        _mean((each[1] for each in complete), 100),
+        _mean((each[2] for each in complete), 100),
         tuple(_bands(instances, omitted)),
     )
 
@@ -113,7 +113,7 @@ def _readings(scene: ExaminedScene) -> tuple[Fraction, Fraction, Fraction] | Non
     """
     questions = list(scene.attributes)
     repeats = range(max((question.repeats for question in questions), default=0))
-    found = []
+    readings = []
     for repeat in repeats:
         outcomes = [scene.outcomes.get((question.ordinal, repeat)) for question in questions]
         scores = [outcome.score for outcome in outcomes if isinstance(outcome, Scored)]
@@ -122,11 +122,11 @@ def _readings(scene: ExaminedScene) -> tuple[Fraction, Fraction, Fraction] | Non
         measure = scene.measure
         weighted = sum(scores[i] * atom.pixels for atom in measure.atoms for i in atom.instances)
         paper = Fraction(weighted) / (HIGHEST * measure.pixels)
-        found.append((paper, *(coverage(measure, scores, over) for over in READINGS[1:])))
-    if not found:
+        readings.append((paper, *(coverage(measure, scores, over) for over in READINGS[1:])))
+    if not readings:
         return None
     paper, image, union = (
-        sum(column, Fraction(0)) / len(found) for column in zip(*found, strict=True)
+        sum(column, Fraction(0)) / len(readings) for column in zip(*readings, strict=True)
     )
     return paper, image, union
 
@@ -148,7 +148,7 @@ def _bands(instances: Iterable[_Instance], omitted: int) -> Iterator[AreaBand]:
         scored = [(each.area, each.score) for each in here if each.score is not None]
         left_out = sum(map(_is_omitted, here))
         area = sum(size for size, _ in scored)
-        told = sum(size * float(score) / HIGHEST for size, score in scored)
+        covered = sum(size * float(score) / HIGHEST for size, score in scored)
         yield AreaBand(
             low,
             high,
@@ -156,7 +156,7 @@ def _bands(instances: Iterable[_Instance], omitted: int) -> Iterator[AreaBand]:
             len(here) - len(scored),
             _ratio(100 * (len(scored) - left_out), len(scored)),
             _mean([score for _, score in scored]),
-            _ratio(100 * told, area),
+            _ratio(100 * covered, area),
             _ratio(100 * left_out, omitted),
         )
 
@@ -167,8 +167,8 @@ def in_band(area: float, low: float, high: float) -> bool:
 
 
 def _mean(values: Iterable[Fraction], scale: int = 1) -> float | None:
-    known = list(values)
-    return _ratio(float(scale * sum(known, Fraction(0))), len(known))
+    numbers = list(values)
+    return _ratio(float(scale * sum(numbers, Fraction(0))), len(numbers))
 
 
 def _ratio(part: float, whole: float) -> float | None:

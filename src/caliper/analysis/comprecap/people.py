@@ -56,8 +56,8 @@ def human_correlation(measures: Measures, human: HumanScores | None) -> HumanCor
     scored = []
     for (model, _), score in means.scores.items():
         values = {one.name: one.whole.value for one in measures[model]}
-        known = {name: value for name, value in values.items() if value is not None}
-        scored.append(ScoredModel(model, score, known))
+        metrics = {name: value for name, value in values.items() if value is not None}
+        scored.append(ScoredModel(model, score, metrics))
     over_models = _correlations(means, measures)
     over_captions = _correlations(human, measures) if human.noun == "captions" else ()
     firsts = {"models": over_models[:1], "captions": over_captions[:1]}
@@ -72,10 +72,10 @@ def human_correlation(measures: Measures, human: HumanScores | None) -> HumanCor
 
 
 def _correlations(human: HumanScores, measures: Measures) -> tuple[MetricCorrelation, ...]:
-    found = human.correlate(measures)
+    correlations = human.correlate(measures)
     return tuple(
         MetricCorrelation(name, estimate)
-        for name, estimate in found.items()
+        for name, estimate in correlations.items()
         # A metric of models only, such as CompreQA's, has no values of captions.
         if estimate.models
     )
@@ -93,7 +93,7 @@ def _figures(run: SceneRun) -> list[CaptionMeasure]:
         CaptionMeasure(
             title,
             Estimate(run.figures.get(name)),
-            {image: found[name] for image, found in run.by_picture.items() if name in found},
+            {image: figures[name] for image, figures in run.by_picture.items() if name in figures},
         )
         for name, title in TITLES.items()
     ]

@@ -26,7 +26,7 @@ TITLES = {
     **{f"compreqa_{kind}": title for kind, title in KINDS.items()},
     WORDS: "Caption length",
 }
-"""What people read for each figure."""
+"""The display name of each figure."""
 _PERCENT = 100
 
 
@@ -35,7 +35,7 @@ class ExaminedScene:
     """A picture of a run: its questions, their outcomes, and its caption.
 
     `scenes` are the decomposed caption by tagger, the run's own first; a tagger is left out if its
-    nouns or their vectors are not kept. They are empty for a caption that nobody gave.
+    nouns or their vectors are not kept. They are empty for a missing caption.
     """
 
     item: Item
@@ -71,9 +71,9 @@ class ExaminedScene:
 
     def mean_score(self, question: Question[PhraseQuestion]) -> Fraction | None:
         """The mean score of a phrase over its repeats; None unless all of them have one."""
-        found = [self.outcomes.get((question.ordinal, r)) for r in range(question.repeats)]
-        scores = [outcome.score for outcome in found if isinstance(outcome, Scored)]
-        return sum(scores, Fraction(0)) / len(scores) if len(scores) == len(found) else None
+        outcomes = [self.outcomes.get((question.ordinal, r)) for r in range(question.repeats)]
+        scores = [outcome.score for outcome in outcomes if isinstance(outcome, Scored)]
+        return sum(scores, Fraction(0)) / len(scores) if len(scores) == len(outcomes) else None
 
     def area(self, instance: int) -> float:
         """The share of the picture's pixels that an instance's mask covers, in percent."""
@@ -106,13 +106,13 @@ class SceneRun:
     @cached_property
     def by_picture(self) -> dict[str, dict[str, float]]:
         """The figures of each picture alone."""
-        found: dict[str, dict[str, float]] = {}
+        pictures: dict[str, dict[str, float]] = {}
         for scene in self.scenes:
             figures = figures_of([(scene.item, scene.outcomes)], self.settings)
             if scene.caption is not None:
                 figures[WORDS] = len(scene.caption.split())
-            found[scene.item.sample] = figures
-        return found
+            pictures[scene.item.sample] = figures
+        return pictures
 
     @property
     def words(self) -> float | None:
@@ -168,11 +168,11 @@ def figures_of(outcomes: Iterable[tuple[Item, Outcomes]], settings: Settings) ->
     tally = reduce(outcomes, settings)
     figures = {figure.path: figure for figure in report(tally, settings).figures}
     paths = {**{name: (name,) for name in FIGURES}, **_COMPREQA}
-    found: dict[str, float] = {}
+    values: dict[str, float] = {}
     for name, path in paths.items():
         figure = figures.get(path)
         totals = {} if figure is None else {cell: tally.total(cell) for cell in figure.cells}
         value = None if figure is None else figure.statistic(totals)
         if value is not None:
-            found[name] = round(value, 6)
-    return found
+            values[name] = round(value, 6)
+    return values

@@ -29,7 +29,7 @@ _MANY_DEGREES = 10_000
 
 
 class Finding(StrEnum):
-    """What a check found. `IMPROVED`: better than the baseline, and by less than the margin."""
+    """The finding of a check. `IMPROVED`: better than the baseline, and by less than the margin."""
 
     REGRESSED = "regressed"
     PASSED = "passed"
@@ -51,7 +51,7 @@ class StopCheck:
 
 @dataclass(frozen=True, slots=True)
 class StopTarget:
-    """What is to be decided: `margin` in the unit of scores (0.01 is one point), `alpha` one-sided.
+    """The decision to make: `margin` in the unit of scores (0.01 is one point), `alpha` one-sided.
 
     `similar`: the finding is about questions like these, with media as units, not about these.
     `alarm_alpha` is that of a regression, where it is not that of a pass.
@@ -114,7 +114,7 @@ class PValues:
 
 
 @dataclass(slots=True)
-class _Drawn:
+class _DrawnQuestions:
     """The drawn questions: g at the worst and the best score of those without one."""
 
     vectors: list[Array] = field(default_factory=list)
@@ -141,14 +141,14 @@ class CheckPath:
         self._ends = check.measure.pairs((worst, max([1.0, *scores])))
         size = 4 + len(known.rules)
         self._sums = np.zeros((2, FOLDS, len(self._weights), size, size))
-        self._drawn = _Drawn()
+        self._questions = _DrawnQuestions()
         self._known = known
         self._spread = SPREAD * (self.margin or self._detectable()) ** 2
         self.p_values = PValues()
         self.finding = Finding.UNDECIDED
 
     def _detectable(self) -> float:
-        """The least difference that the whole would find, if verdicts were those of strangers."""
+        """The least difference that all questions would find, if both runs were unrelated."""
         population, variances = self._strata.population, np.zeros(len(self._weights))
         for index, code in self._strata.codes.items():
             variances[code] += self._strata.controls[index][0] ** 2
@@ -165,19 +165,19 @@ class CheckPath:
         before = self.check.measure.pairs(known.baseline[index] or 0.0 for index in indexes)
         code = np.array([strata.codes[index] for index in indexes], dtype=np.intp)
         changes = ((both[0] - before) * strata.on_pair[code]).sum(axis=-1)
-        self._drawn.losses += int((changes < 0).sum())
-        self._drawn.gains += int((changes > 0).sum())
+        self._questions.losses += int((changes < 0).sum())
+        self._questions.gains += int((changes > 0).sum())
         vectors = np.ones((2, len(indexes), self._sums.shape[-1]))
         vectors[..., 1:3] = both
         vectors[..., 3:] = [strata.controls[index] for index in indexes] or 0
         for place in np.unique(code):
-            chosen = vectors[:, code == place]
-            self._sums[:, block % FOLDS, place] += np.swapaxes(chosen, 1, 2) @ chosen
+            members = vectors[:, code == place]
+            self._sums[:, block % FOLDS, place] += np.swapaxes(members, 1, 2) @ members
         if self._target.similar:
-            self._drawn.vectors.append(vectors)
-            self._drawn.folds += [block % FOLDS] * len(indexes)
-            self._drawn.strata += code.tolist()
-            self._drawn.media += [self._media[index] for index in indexes]
+            self._questions.vectors.append(vectors)
+            self._questions.folds += [block % FOLDS] * len(indexes)
+            self._questions.strata += code.tolist()
+            self._questions.media += [self._media[index] for index in indexes]
 
     def look(self, looks: int) -> CheckLook:
         """The estimates after the blocks so far, of `looks` in all. Lowers the p-values."""
@@ -201,7 +201,7 @@ class CheckPath:
             drawn,
             int(self._strata.population.open.sum()),
             int((self._strata.population.whole - self._strata.population.open).sum()),
-            self._drawn.losses + self._drawn.gains,
+            self._questions.losses + self._questions.gains,
             self._needed(middle, float(variance.max()), drawn),
             self.p_values.regressed,
             self.p_values.passed,
@@ -209,11 +209,13 @@ class CheckPath:
 
     def _variance(self, estimates: StratumEstimates) -> Array:
         if self._target.similar:
-            drawn = self._drawn
+            questions = self._questions
             scale = self._weights * self._strata.population.open_share
-            places = np.array(drawn.folds), np.array(drawn.strata)
-            media = np.unique(drawn.media, return_inverse=True)[1]
-            return clustered(estimates, np.concatenate(drawn.vectors, axis=1), places, media, scale)
+            places = np.array(questions.folds), np.array(questions.strata)
+            media = np.unique(questions.media, return_inverse=True)[1]
+            return clustered(
+                estimates, np.concatenate(questions.vectors, axis=1), places, media, scale
+            )
         variance = estimates.variance(self._strata.population)
         total: Array = (variance * self._weights**2).sum(axis=-1)
         return total
@@ -225,7 +227,7 @@ class CheckPath:
         drawn = estimates.drawn[0]
         if (drawn < np.minimum(open_, LEAST_UNITS)).any():
             return
-        discordant = self._drawn.losses + self._drawn.gains
+        discordant = self._questions.losses + self._questions.gains
         if discordant < LEAST_DISCORDANT and (self._target.similar or (drawn < open_).any()):
             if not self._target.similar:
                 self.p_values.lower(1.0, self._exact(drawn, looks), 1.0, 1.0)
@@ -254,7 +256,9 @@ class CheckPath:
         whole = int(population.open.sum())
         least = math.ceil(margin / reach.max() - _ROUNDING)
         share = float((drawn / open_)[population.open > 0].min(initial=1.0))
-        return min(1.0, looks * rare_losses_p(self._drawn.losses, int(share * whole), whole, least))
+        return min(
+            1.0, looks * rare_losses_p(self._questions.losses, int(share * whole), whole, least)
+        )
 
     def _reach(self) -> Array:
         """How much one question can change the influence of its stratum; shape (K,)."""

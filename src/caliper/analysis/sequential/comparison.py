@@ -1,6 +1,6 @@
 """A candidate compared with its baseline while verdicts come in.
 
-After every block, each check is tested anew: the bound holds at all looks. A regression is the
+After every block, each check is tested again: the bound holds at all looks. A regression is the
 least p-value of all looks, adjusted over all checks (Holm, see `significance`); a pass is not
 adjusted, since all checks have to pass. A stratum is drawn until all checks that use it are
 decided.
@@ -27,7 +27,7 @@ _PASSES = frozenset({Finding.PASSED, Finding.IMPROVED})
 
 @dataclass(frozen=True, slots=True)
 class Look:
-    """What is known after a block.
+    """The state after a block.
 
     `difference`, `low`, `high` and `needed_more` are those of the check that decides: one that
     regressed, else the undecided one that needs the most, else the first. `open_strata` are drawn
@@ -92,16 +92,16 @@ class SequentialComparison:
 
     def _next(self, outcomes: Mapping[int, float | None]) -> Look:
         number = len(self._looks)
-        chosen = [
+        indexes = [
             index
             for index in self._blocks[number]
             if self.is_drawn(index) and index not in self._reused
         ]
-        missing = [index for index in chosen if index not in outcomes]
+        missing = [index for index in indexes if index not in outcomes]
         if missing:
             raise ValueError(f"block {number} has {len(missing)} questions without an outcome")
         for path in self._paths:
-            path.add(number, {index: outcomes[index] for index in chosen})
+            path.add(number, {index: outcomes[index] for index in indexes})
         looks = [path.look(len(self._blocks)) for path in self._paths]
         if not self._reason:
             self._decide()

@@ -31,7 +31,7 @@ _NONE = 1e-12
 
 @dataclass(frozen=True, slots=True)
 class Population:
-    """What is known of K strata before anything is drawn. Every array has the shape (K,).
+    """K strata before anything is drawn. Every array has the shape (K,).
 
     `open` counts the questions that can be asked, `whole` also those whose verdict is reused.
     `correct` and `hit` are the sums of c and h over the reused ones. `base` is the

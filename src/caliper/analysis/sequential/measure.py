@@ -1,7 +1,7 @@
 """Figures as functions of two means over questions, and the influence of one question on them.
 
-A score becomes a pair (c, h). For precision and F1, c says that the element is told correctly and h
-that it is mentioned: scores are 1, 0 (not mentioned) and -1, as in CAPability. With the
+A score becomes a pair (c, h). For precision and F1, c says that the element is stated correctly and
+h that it is mentioned: scores are 1, 0 (not mentioned) and -1, as in CAPability. With the
 means C and H of a stratum:
 
     mean       C, c the score itself        influence  c

@@ -28,7 +28,7 @@ _ROUNDING = 1e-12
 
 @dataclass(frozen=True, slots=True)
 class Redraws:
-    """What the redraws found. `changed` of `questions` got another verdict in the second sitting.
+    """Results of the redraws. `changed` of `questions` got another verdict in the second sitting.
 
     `difference` is the second sitting minus the first in the unit of scores, `drift` the p-value of
     none. Shares of redraws: `alarms` are regressions, `alarms_at_margin` and `passes_at_margin`

@@ -1,4 +1,4 @@
-"""Questions with two verdicts, whose looks are drawn anew in many paths."""
+"""Questions with two verdicts, whose looks are redrawn in many paths."""
 
 from __future__ import annotations
 
@@ -33,8 +33,8 @@ class Sittings:
 
 @dataclass(frozen=True, slots=True)
 class PathLook:
-    """What every path finds after a block: the difference, its variance and the number of questions
-    with two verdicts, each of shape (paths,), and the share of questions drawn by then.
+    """Every path after a block: the difference, its variance and the number of questions with two
+    verdicts, each of shape (paths,), and the share of questions drawn by then.
     """
 
     difference: Array
@@ -55,29 +55,31 @@ def path_looks(
     population, transform = _swapped(sittings, check, sums.sum(axis=1))
     differs = (sittings.kinds[:, 1:3] != sittings.kinds[:, 3:]).any(axis=1)
     discordant = (counts @ differs).sum(axis=-1).cumsum(axis=1)
-    drawn = counts.sum(axis=(0, 2, 3)).cumsum() / counts.sum()
+    shares = counts.sum(axis=(0, 2, 3)).cumsum() / counts.sum()
     weights = np.array(list(check.weights.values()))
     folds = np.zeros((len(kinds), FOLDS, len(weights), 4, 4))
     for block in range(BLOCKS):
         folds[:, block % FOLDS] += transform @ sums[:, block] @ transform.swapaxes(-1, -2)
-        found = estimate(folds, population, check.measure)
-        variance = found.variance(population) @ weights**2
-        yield PathLook(found.difference @ weights, variance, discordant[:, block], drawn[block])
+        estimates = estimate(folds, population, check.measure)
+        variance = estimates.variance(population) @ weights**2
+        yield PathLook(
+            estimates.difference @ weights, variance, discordant[:, block], shares[block]
+        )
 
 
 def _blocks(sittings: Sittings, paths: int, draw: Generator) -> Codes:
     """The block in which each question is drawn, shape (paths, n); spread as in `draw_order`."""
     blocks = np.zeros((paths, len(sittings.strata)), dtype=np.intp)
     for stratum in range(int(sittings.strata.max()) + 1):
-        chosen = np.flatnonzero(sittings.strata == stratum)
-        media = np.unique(sittings.media[chosen], return_inverse=True)[1]
+        members = np.flatnonzero(sittings.strata == stratum)
+        media = np.unique(sittings.media[members], return_inverse=True)[1]
         ordered = np.sort(media)
         first = np.searchsorted(ordered, media)
         size = np.searchsorted(ordered, media, side="right") - first
-        ranks = _ranks(media + draw.random((paths, len(chosen)))) - first
+        ranks = _ranks(media + draw.random((paths, len(members)))) - first
         offsets = draw.random((paths, int(media.max()) + 1))[:, media]
         places = _ranks((ranks + offsets) / size)
-        blocks[:, chosen] = np.searchsorted(block_ends(len(chosen)), places, side="right")
+        blocks[:, members] = np.searchsorted(block_ends(len(members)), places, side="right")
     return blocks
 
 
@@ -99,7 +101,7 @@ def _counts(sittings: Sittings, kinds: Codes, blocks: Codes) -> NDArray[np.int64
 
 
 def _swapped(sittings: Sittings, check: StopCheck, total: Array) -> tuple[Population, Array]:
-    """What is known of each path, and the matrix that makes g of raw sums."""
+    """The population of each path, and the matrix that makes g of raw sums."""
     means = total[..., 0, :] / sittings.population.open[:, None]
     base, on_correct, on_hit = check.measure.at(means[..., 1], means[..., 2])
     transform = np.zeros((*means.shape[:2], 4, _RAW))

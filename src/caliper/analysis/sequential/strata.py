@@ -1,4 +1,4 @@
-"""What is known of a comparison before its first verdict."""
+"""The state of a comparison before its first verdict."""
 
 from __future__ import annotations
 

@@ -40,9 +40,9 @@ def command(
     finished = finish(BuildDirectory(directory), per_category)
     facts = finished.facts
     states = Counter(each.state for each in facts.decisions)
-    unseen = len(facts.unseen(facts.kept))
+    unseen = len(facts.unseen(facts.accepted))
     if json:
-        totals = {"kept": len(facts.kept), "unreviewed": unseen}
+        totals = {"kept": len(facts.accepted), "unreviewed": unseen}
         counts = {str(state): states[state] for state in ReviewState}
         files = {"data": [str(path) for path in finished.data], "card": str(finished.card)}
         steps = {"balance": facts.balance.summary()} if facts.balance else {}
@@ -52,8 +52,8 @@ def command(
             f"{states[ReviewState.PENDING]} not reviewed, {states[ReviewState.DISPUTED]} disputed"
         )
         OUT.print(
-            f"{len(facts.kept)} {facts.kind.noun}s, {unseen} of which nobody reviewed; left out: "
-            f"{states[ReviewState.REJECT]} rejected, {left}",
+            f"{len(facts.accepted)} {facts.kind.noun}s, {unseen} of which nobody reviewed; "
+            f"left out: {states[ReviewState.REJECT]} rejected, {left}",
             soft_wrap=True,
             highlight=False,
         )

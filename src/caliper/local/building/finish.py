@@ -70,12 +70,12 @@ def finish(directory: BuildDirectory, most: int | None = None) -> FinishedBuild:
             spare = assess(_spare(steps[-1]), build["pictures"])
             merged = merge([*assessed, *spare], reviews)[len(assessed) :]
             facts = replace(facts, balance=_balance(facts, accepted_candidates(merged), most))
-        if not facts.kept:
+        if not facts.accepted:
             message = f"no {kind.noun} is accepted yet; review them with caliper build review"
             raise InvalidInput(message, file=str(directory.candidates))
         if kind.inputs:
             build["inputs"] = [row.fields for row in line_rows(path / kind.inputs)]
-        texts = kind.files(facts.kept, build)
+        texts = kind.files(facts.accepted, build)
         data = _write(path, texts)
         return FinishedBuild(data, write_text(path / "card.md", card_text(facts)), facts)
 

@@ -176,5 +176,5 @@ def _enter(
             if place is not None:
                 scores[repeat, place] = score
         elif payload.joins is not None and payload.joins in places:
-            answers.asked[places[payload.joins]] = True
+            answers.elements[places[payload.joins]] = True
             answers.right[places[payload.joins]] = score

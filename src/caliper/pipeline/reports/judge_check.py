@@ -1,8 +1,8 @@
-"""The judge check of a report: the anchors' verdicts alongside its run.
+"""The judge check of a report: how anchors were judged alongside its run.
 
     runs/<id>/anchors/<benchmark>.json
 
-It describes the execution; no figure depends on it.
+It describes the execution. No figure depends on it.
 """
 
 from __future__ import annotations
@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import replace
 
-from caliper.analysis.drift import Sitting
+from caliper.analysis.drift import AnchorJudgement
 from caliper.core.errors import InvalidInput, NewerSchema
 from caliper.core.report import JudgeCheck, Report
 from caliper.core.run import RunSpec
@@ -18,8 +18,8 @@ from caliper.core.terms import Terms
 from caliper.pipeline.store.runs import read_json, write_json
 from caliper.ports.storage import ObjectStore
 
-Sittings = Mapping[str, Sitting]
-"""Sittings by benchmark."""
+AnchorJudgements = Mapping[str, AnchorJudgement]
+"""Judgements by benchmark."""
 
 
 def should_check(terms: Terms, *, choice: bool | None) -> bool:
@@ -31,48 +31,50 @@ def should_check(terms: Terms, *, choice: bool | None) -> bool:
     return not terms.is_capped if choice is None else choice
 
 
-def with_checks(report: Report, sittings: Sittings) -> Report:
+def with_checks(report: Report, judgements: AnchorJudgements) -> Report:
     """The report, with the judge check of every benchmark whose anchors were judged."""
-    parts = (replace(part, check=_check(sittings.get(part.name))) for part in report.benchmarks)
+    parts = (replace(part, check=_check(judgements.get(part.name))) for part in report.benchmarks)
     return replace(report, benchmarks=tuple(parts))
 
 
-def _check(sitting: Sitting | None) -> JudgeCheck | None:
-    if sitting is None or not sitting.verdicts:
+def _check(judgement: AnchorJudgement | None) -> JudgeCheck | None:
+    if judgement is None or not judgement.verdicts:
         return None
     return JudgeCheck(
-        sitting.correct_count, sitting.scored_count, len(sitting.verdicts) - sitting.scored_count
+        judgement.correct_count,
+        judgement.scored_count,
+        len(judgement.verdicts) - judgement.scored_count,
     )
 
 
-async def save_sitting(run: ObjectStore, name: str, sitting: Sitting) -> None:
-    """Store a sitting over a benchmark's anchors, unless a stored one has as many scores or more.
+async def save_judgement(run: ObjectStore, name: str, judgement: AnchorJudgement) -> None:
+    """Store a judgement of a benchmark's anchors, unless the stored one has as many scores or more.
 
-    So several processes and redelivered jobs leave one sitting. `run` is the run's own part of the
-    store. Raises NewerSchema, StoreUnavailable or StoreFull.
+    So several processes and redelivered jobs leave one judgement. `run` is the run's own
+    part of the store. Raises NewerSchema, StoreUnavailable or StoreFull.
     """
     stored = await _read(run, name)
-    if stored is None or stored.scored_count < sitting.scored_count:
-        await write_json(run, _key(name), **sitting.to_json())
+    if stored is None or stored.scored_count < judgement.scored_count:
+        await write_json(run, _key(name), **judgement.to_json())
 
 
-async def read_sittings(run: ObjectStore, spec: RunSpec) -> Sittings:
-    """The stored sittings of a run; `run` is its own part of the store.
+async def read_judgements(run: ObjectStore, spec: RunSpec) -> AnchorJudgements:
+    """The stored judgements of a run; `run` is its own part of the store.
 
     Raises NewerSchema, StoreUnavailable.
     """
-    sittings = {part.name: await _read(run, part.name) for part in spec.benchmarks}
-    return {name: sitting for name, sitting in sittings.items() if sitting is not None}
+    judgements = {part.name: await _read(run, part.name) for part in spec.benchmarks}
+    return {name: judgement for name, judgement in judgements.items() if judgement is not None}
 
 
-async def _read(run: ObjectStore, name: str) -> Sitting | None:
+async def _read(run: ObjectStore, name: str) -> AnchorJudgement | None:
     try:
         data = await read_json(run, _key(name))
-        return None if data is None else Sitting.from_json(data)
+        return None if data is None else AnchorJudgement.from_json(data)
     except NewerSchema:
         raise
     except (InvalidInput, ValueError):
-        # A report without its check is better than none: no figure depends on a damaged sitting.
+        # Better a report without its check than none: no figure depends on a damaged judgement.
         return None
 
 

@@ -21,7 +21,7 @@ from caliper.pipeline.asking.reuse import with_reuse
 from caliper.pipeline.ledger.report import verdict_rows, with_captions
 from caliper.pipeline.ledger.run_ledger import CaptionsOf, RunLedger
 from caliper.pipeline.live.tallies import LiveTallies
-from caliper.pipeline.reports.judge_check import read_sittings, with_checks
+from caliper.pipeline.reports.judge_check import read_judgements, with_checks
 from caliper.pipeline.reports.outputs import Shards, cache_rows, write_outputs
 from caliper.pipeline.store.disk_spill import SpilledTexts, temporary_files, temporary_folder
 from caliper.pipeline.store.plan import Captions
@@ -89,7 +89,7 @@ class ReportFiles:
             report = await with_captions(figures, run.spec, run.plan, captions)
             report = await with_reuse(report, run.spec, captions, run.store)
             run.reuse = report.reuse
-            report = with_checks(report, await read_sittings(run.store, run.spec))
+            report = with_checks(report, await read_judgements(run.store, run.spec))
             if ending is not RunState.FINISHED:
                 report = replace(report, state=str(ending))
             report = self._complete(report)

@@ -36,7 +36,7 @@ class CsvSink:
         at = places[0] if places else len(rows)
         others = [row for row in rows if row[:1] != [results.run]]
         out = io.StringIO()
-        # What is stored is safe for spreadsheets as it stands.
+        # Stored cells are safe for spreadsheets already.
         writer = csv.writer(out, lineterminator="\n")
         writer.writerows([_HEAD, *others[:at], *new, *others[at:]])
         write_atomically(path, encode_text(out.getvalue()))

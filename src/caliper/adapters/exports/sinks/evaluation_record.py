@@ -29,8 +29,8 @@ _PERCENT = (0.0, 100.0)
 @dataclass(frozen=True)
 class BenchmarkResult:
     """A benchmark of a run. `dataset` is where its data are from: a dataset on the Hub or a URL,
-    None if that is not known. `wanted` is the model's id, if they named it, and `pack` are the
-    prompts at hand.
+    None if unknown. `wanted` is the model's id if one was named, and `pack` are the prompts at
+    hand.
     """
 
     results: Results
@@ -84,14 +84,14 @@ class BenchmarkResult:
 
 def evaluation_names(part: BenchmarkReport) -> dict[str, str]:
     """The name of the evaluation that the verdicts of a dimension belong to, by dimension."""
-    paths = [path for path, _ in _shown(part) if len(path) == 3]
+    paths = [path for path, _ in _figures(part) if len(path) == 3]
     return {path[1]: _names(part, path)[0] for path in reversed(paths)}
 
 
 def evaluation_record(evaluation: BenchmarkResult, source: Mapping[str, str]) -> dict[str, Any]:
     """The record of a benchmark. Raises InvalidInput if no figure says anything about the model."""
     results, part = evaluation.results, evaluation.part
-    figures = [_result(evaluation, path, each) for path, each in _shown(part)]
+    figures = [_result(evaluation, path, each) for path, each in _figures(part)]
     if not figures:
         raise InvalidInput("it has no figure that is better or worse", field=part.name)
     about = {
@@ -119,8 +119,8 @@ def evaluation_record(evaluation: BenchmarkResult, source: Mapping[str, str]) ->
     }
 
 
-def _shown(part: BenchmarkReport) -> Iterator[tuple[Path, Estimate]]:
-    """The figures in the tables, and the headline, that tell something about the model."""
+def _figures(part: BenchmarkReport) -> Iterator[tuple[Path, Estimate]]:
+    """The figures in the tables, and the headline, that say something about the model."""
     cells = {cell for table in part.tables for row in table.rows for cell in row.cells if cell}
     for path, _, estimate in rankable_figures(part):
         if path in cells or path == part.headline:
@@ -159,17 +159,17 @@ def _result(evaluation: BenchmarkResult, path: Path, estimate: Estimate) -> dict
 
 def _dataset(evaluation: BenchmarkResult) -> dict[str, Any]:
     digest = f"sha256:{evaluation.spec.data}"
-    found: dict[str, Any] = {"dataset_name": evaluation.part.title}
+    source: dict[str, Any] = {"dataset_name": evaluation.part.title}
     match evaluation.dataset:
         case None:
-            return found | {"source_type": "other", "source_id": digest}
+            return source | {"source_type": "other", "source_id": digest}
         case HubDataset(name, revision, _):
-            found |= {"source_type": "hf_dataset", "hf_repo": name}
+            source |= {"source_type": "hf_dataset", "hf_repo": name}
             if revision is not None:
-                found["hf_revision"] = revision
+                source["hf_revision"] = revision
         case url:
-            found |= {"source_type": "url", "url": [url]}
-    return found | {"additional_details": {"data": digest}}
+            source |= {"source_type": "url", "url": [url]}
+    return source | {"additional_details": {"data": digest}}
 
 
 def _metric(evaluation: BenchmarkResult, path: Path, estimate: Estimate) -> dict[str, Any]:
@@ -213,9 +213,9 @@ def _judge(evaluation: BenchmarkResult, role: str, judge: Identity) -> dict[str,
 
 def _uncertainty(part: BenchmarkReport, path: Path) -> dict[str, Any]:
     estimate, bounds = part.estimates[path], benchmark(part.name).bounds_of(path)
-    found: dict[str, Any] = {}
+    uncertainty: dict[str, Any] = {}
     if estimate.low is not None and estimate.high is not None:
-        found["confidence_interval"] = {
+        uncertainty["confidence_interval"] = {
             "lower": estimate.low,
             "upper": estimate.high,
             "confidence_level": 0.95,
@@ -223,26 +223,26 @@ def _uncertainty(part: BenchmarkReport, path: Path) -> dict[str, Any]:
         }
         # At a bound the interval has one side only.
         if estimate.value not in bounds:
-            found["standard_error"] = {
+            uncertainty["standard_error"] = {
                 "value": (estimate.high - estimate.low) / 2 / NORMAL,
                 "method": "half the width of the 95% interval, over its normal quantile",
             }
     number = _scored(part, path)
     if number is not None:
-        found["num_samples"] = number
-    return found
+        uncertainty["num_samples"] = number
+    return uncertainty
 
 
 def _scored(part: BenchmarkReport, path: Path) -> int | None:
-    """How many scores a figure is of: the count in its row of a table, or those of the whole
-    benchmark for its headline; None if the report does not tell.
+    """The number of scores behind a figure: the count in its row of a table, or those of the whole
+    benchmark for its headline; None if unknown.
     """
     rows = (row.cells for table in part.tables for row in table.rows if path in row.cells)
     counts = (cell for cells in rows for cell in cells if cell and cell[-1].endswith("n_scored"))
-    found = next((part.estimates[cell].value for cell in counts if cell in part.estimates), None)
-    if found is None and path == part.headline:
-        found = part.coverage.scored
-    return None if found is None else int(found)
+    count = next((part.estimates[cell].value for cell in counts if cell in part.estimates), None)
+    if count is None and path == part.headline:
+        count = part.coverage.scored
+    return None if count is None else int(count)
 
 
 def _generation(evaluation: BenchmarkResult, path: Path) -> dict[str, Any]:

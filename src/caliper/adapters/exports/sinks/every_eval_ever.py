@@ -31,7 +31,7 @@ from caliper.ports.sinks import Results
 
 _RELATIONSHIPS = ("first_party", "third_party", "collaborative", "other")
 _OPTIONS = ("model", "organization", "relationship", "texts")
-# What names of files may not hold on every system.
+# Characters that file names may not hold on every system.
 _AWKWARD = re.compile(r'[<>:"/\\|?*\x00-\x1f]')
 
 
@@ -110,7 +110,7 @@ def _name(evaluation: BenchmarkResult) -> PurePosixPath:
 
 
 def _write_samples(path: Path, evaluation: BenchmarkResult, texts: Texts | None) -> dict[str, Any]:
-    """Write the verdicts that have a score; returns what the record says of the file."""
+    """Write the verdicts that have a score; returns the record's entry about the file."""
     checksum, rows, unscored = hashlib.sha256(), 0, 0
     names = evaluation_names(evaluation.part)
     with open_replacement(path) as file:

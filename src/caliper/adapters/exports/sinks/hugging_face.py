@@ -65,13 +65,13 @@ class HuggingFaceSink:
         parts = {part.name: part for part in results.report.benchmarks}
         fetched = {name: HubDataset.of_run(results.report, name) for name in parts}
         datasets = {name: self._datasets.get(name) or fetched[name] for name in sorted(parts)}
-        chosen = {name: dataset for name, dataset in datasets.items() if dataset is not None}
-        if not chosen:
+        targets = {name: dataset for name, dataset in datasets.items() if dataset is not None}
+        if not targets:
             names = " or ".join(f"{name}=OWNER/NAME" for name in parts)
             raise InvalidInput(f"name the dataset on the Hub: {names}", file=self.place)
         return {
             f"{_FOLDER}/caliper-{name}.yaml": self._text(results, parts[name], dataset)
-            for name, dataset in chosen.items()
+            for name, dataset in targets.items()
         }
 
     def _text(self, results: Results, part: BenchmarkReport, dataset: HubDataset) -> str:
@@ -109,7 +109,7 @@ def _refuse_another(path: Path, run: str) -> None:
 
 
 def _notes(results: Results, part: BenchmarkReport) -> Iterator[str]:
-    """What the value is and how it was made, with all that forbids a comparison."""
+    """Notes on what the value is, how it was made, and whatever forbids a comparison."""
     loud, quiet = notes(part)
     yield from (f"{heading(note)}: {note}" for note in loud)
     yield from stuffing_warnings(results.report)

@@ -1,4 +1,4 @@
-"""What CI shows of a run: whether enough questions were scored, and why others were not."""
+"""A run as CI shows it: whether enough questions were scored, and why others were not."""
 
 from __future__ import annotations
 
@@ -51,14 +51,14 @@ def _cases(results: Results, part: BenchmarkReport) -> Iterator[JunitCase]:
     if is_covered and not results.report.partial:
         yield JunitCase("coverage", output=text)
     else:
-        told = text if not is_covered else phrases.state(results.report)
-        yield JunitCase("coverage", "failure", "coverage", told)
+        message = text if not is_covered else phrases.state(results.report)
+        yield JunitCase("coverage", "failure", "coverage", message)
     for reason, count in covered.unscored.items():
-        told = f"questions without a score: {count:,}"
-        yield JunitCase(f"unscored: {reason}", "skipped", message=told)
+        message = f"questions without a score: {count:,}"
+        yield JunitCase(f"unscored: {reason}", "skipped", message=message)
     if part.suspicious.stuffing:
-        (told,) = phrases.stuffing_warnings(_alone(results.report, part))
-        yield JunitCase("captions", "failure", "stuffing", told)
+        (message,) = phrases.stuffing_warnings(_alone(results.report, part))
+        yield JunitCase("captions", "failure", "stuffing", message)
     name, headline = phrases.label(part, part.headline), phrases.headline(part)
     if headline.value is None:
         yield JunitCase(name, "error", "no data", "no question has a score")

@@ -23,7 +23,7 @@ from caliper.ports.sinks import Results
 _RUN, _MARK = "caliper.run", "caliper.mark"
 _DEFAULT = "caliper"
 _METRICS, _PARAMS = 1000, 100
-"""How many a request may hold."""
+"""The maximum number per request."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -72,9 +72,9 @@ class MlflowSink:
 
 
 def _run_in(client: Any, experiment: str, results: Results) -> Any:
-    found = tagged_run(client, experiment, _RUN, results.run)
-    if found is not None:
-        return found
+    run = tagged_run(client, experiment, _RUN, results.run)
+    if run is not None:
+        return run
     start = _milliseconds(results)
     return client.create_run(experiment, start, _tags(results), results.report.name)
 

@@ -77,7 +77,7 @@ class OtelSink:
 
     def write(self, results: Results) -> str:
         """Send an event per figure, and one per verdict if they may leave this machine. Collectors
-        keep what they were sent before; equal events have equal ids. Raises StoreUnavailable.
+        keep earlier events; equal events have equal ids. Raises StoreUnavailable.
         """
         exporter = OTLPLogExporter(endpoint=self._url or None)
         try:
@@ -156,7 +156,7 @@ def _verdict(results: Results, row: VerdictRow) -> _Attributes:
 
 
 def _about(results: Results, benchmark: str) -> _Attributes:
-    """What says whose figure it is, and whether the run is complete."""
+    """Attributes that say whose figure it is, and whether the run is complete."""
     step: _Attributes = {} if results.step is None else {"caliper.step": results.step}
     return {
         "caliper.run": results.run,

@@ -1,4 +1,4 @@
-"""Which results are published, and which figures."""
+"""The results and figures that may be published."""
 
 from __future__ import annotations
 

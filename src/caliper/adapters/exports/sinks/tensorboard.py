@@ -25,8 +25,8 @@ _PREFIX = "events.out.tfevents"
 class TensorboardSink:
     """ports.sinks.Sink for a log directory: all runs that go there are one line over their steps.
 
-    A file per run, but none of partial ones: a line cannot tell. TensorBoard reads them in the
-    order of their names, which is that of the steps.
+    A file per run, but none of partial ones: a line could not mark them. TensorBoard reads them
+    in the order of their names, which is that of the steps.
     """
 
     folder: str
@@ -39,7 +39,7 @@ class TensorboardSink:
         if results.step is None:
             raise InvalidInput("the training step is unknown", field="--step")
         if results.report.partial:
-            raise NotReady(f"lines of TensorBoard are of whole runs. {state(results.report)}")
+            raise NotReady(f"TensorBoard's lines take complete runs only. {state(results.report)}")
         folder = Path(self.folder)
         path = folder / f"{_PREFIX}.{results.step:018d}.{results.run}"
         time = datetime.fromisoformat(results.ended).timestamp() if results.ended else 0.0

@@ -1,4 +1,4 @@
-"""What trackers of experiments are given of a run."""
+"""The content that experiment trackers get of a run."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ def _metrics(results: Results) -> Iterator[tuple[str, float]]:
 
 
 def setup_of(results: Results) -> dict[str, str]:
-    """What was measured: the resolved spec with the digests of datasets, models and settings."""
+    """The setup: the resolved spec with the digests of datasets, models and settings."""
     setup = dict(leaves(results.report.spec))
     for part in results.report.benchmarks:
         setup |= {f"{part.name}.{role}": label for role, label in part.models.items()}
@@ -42,8 +42,8 @@ def setup_of(results: Results) -> dict[str, str]:
 
 
 def standing_of(results: Results) -> dict[str, str]:
-    """What is known of the checkpoint and the run, and may change."""
-    known = {
+    """Facts about the checkpoint and the run that may change."""
+    facts = {
         "run": results.run,
         "state": results.report.state,
         "step": "" if results.step is None else str(results.step),
@@ -51,11 +51,11 @@ def standing_of(results: Results) -> dict[str, str]:
         "suite": results.suite,
         "tags": ", ".join(results.tags),
     }
-    return {name: value for name, value in known.items() if value}
+    return {name: value for name, value in facts.items() if value}
 
 
 def mark_of(results: Results) -> str:
-    """Equal marks mean equal figures at the same step: they are not put there twice."""
+    """Equal marks mean equal figures at the same step: they are not logged twice."""
     return hashlib.sha256(encode_text(f"{results.step} {results.text}")).hexdigest()
 
 

@@ -25,19 +25,19 @@ class HubDataset:
     @classmethod
     def parse(cls, text: str, field: str) -> HubDataset:
         """The dataset that an option names. Raises InvalidInput for anything else."""
-        found = _DATASET.fullmatch(text)
-        if found is None:
+        match = _DATASET.fullmatch(text)
+        if match is None:
             raise InvalidInput(f"expected {_FORM}, found {text!r}", field=field)
-        return cls(found[1], found[2], found[3] or "default")
+        return cls(match[1], match[2], match[3] or "default")
 
     @classmethod
     def of_run(cls, report: Report, benchmark: str) -> HubDataset | None:
         """The dataset that the data of a benchmark were fetched from; None if they were not."""
-        found = _FETCHED.fullmatch(report.spec.get("data_names", {}).get(benchmark, ""))
-        return None if found is None else cls(found[1], found[2], "default")
+        match = _FETCHED.fullmatch(report.spec.get("data_names", {}).get(benchmark, ""))
+        return None if match is None else cls(match[1], match[2], "default")
 
 
-def split_where(where: str, known: Collection[str]) -> tuple[str, dict[str, str]]:
+def split_where(where: str, names: Collection[str]) -> tuple[str, dict[str, str]]:
     """The place and the options of `PLACE,NAME=VALUE,...`.
 
     Raises UnknownName for an option that is not known, and InvalidInput for one without a value or
@@ -47,8 +47,8 @@ def split_where(where: str, known: Collection[str]) -> tuple[str, dict[str, str]
     options: dict[str, str] = {}
     for part in parts:
         name, _, value = part.partition("=")
-        if name not in known:
-            raise UnknownName("option", name, tuple(known))
+        if name not in names:
+            raise UnknownName("option", name, tuple(names))
         if not value or name in options:
             message = "expected a value" if not value else "given twice"
             raise InvalidInput(message, field=name)

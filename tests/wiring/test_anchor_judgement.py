@@ -32,12 +32,12 @@ def models(name: str, answerer: Answerer) -> Models:
 
 @pytest.mark.parametrize("name", BUILT_IN)
 async def test_rules_over_words_know_most(name: str) -> None:
-    sitting = await judge_anchors(SPEC, models(name, LexicalAnswerer()), name)
-    assert sitting.scored_count == len(sitting.verdicts) == len(anchors_of(name, SETTINGS[name]))
-    assert sitting.agreement is not None
-    assert sitting.agreement > 0.85
-    assert sitting.anchors == digest_of(name)
-    assert sitting.judge.startswith("lexical-rules")
+    judged = await judge_anchors(SPEC, models(name, LexicalAnswerer()), name)
+    assert judged.scored_count == len(judged.verdicts) == len(anchors_of(name, SETTINGS[name]))
+    assert judged.agreement is not None
+    assert judged.agreement > 0.85
+    assert judged.anchors == digest_of(name)
+    assert judged.judge.startswith("lexical-rules")
 
 
 async def test_a_judge_whose_replies_are_kept_is_asked_again_every_time() -> None:
@@ -54,11 +54,11 @@ async def test_a_judge_whose_replies_are_kept_is_asked_again_every_time() -> Non
 
 async def test_every_comprecap_anchor_reaches_the_judge() -> None:
     model = ScriptedModel(lambda text, before: "5")
-    sitting = await judge_anchors(
+    judged = await judge_anchors(
         SPEC, models("comprecap", PromptingAnswerer(model, PACK)), "comprecap"
     )
-    assert len(model.calls) == len(sitting.verdicts)
-    assert {judged.actual for judged in sitting.verdicts.values()} == {"full"}
+    assert len(model.calls) == len(judged.verdicts)
+    assert {verdict.actual for verdict in judged.verdicts.values()} == {"full"}
 
 
 async def test_trouble_is_no_verdict() -> None:
@@ -66,9 +66,9 @@ async def test_trouble_is_no_verdict() -> None:
         return BackendTimeout("no answer")
 
     judge = models("capability", PromptingAnswerer(ScriptedModel(failing), PACK))
-    sitting = await judge_anchors(SPEC, judge, "capability")
-    assert sitting.scored_count == 0
-    assert sitting.agreement is None
+    judged = await judge_anchors(SPEC, judge, "capability")
+    assert judged.scored_count == 0
+    assert judged.agreement is None
 
 
 async def test_another_model_ends_it_without_leaving_a_call_behind() -> None:
