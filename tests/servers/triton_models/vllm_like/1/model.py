@@ -30,7 +30,9 @@ class TritonPythonModel:
     def execute(self, requests):
         for request in requests:
             sender = request.get_response_sender()
-            thread = threading.Thread(target=self._infer, args=(Asked(request, self._form), sender))
+            thread = threading.Thread(
+                target=self._infer, args=(BackendRequest(request, self._form), sender)
+            )
             thread.start()
             self._threads = [each for each in self._threads if each.is_alive()] + [thread]
 
@@ -77,7 +79,7 @@ class TritonPythonModel:
             sender.send(asked.response(text, reason, len(words)), flags=FINAL)
 
 
-class Asked:
+class BackendRequest:
     """A request of the vLLM backend."""
 
     def __init__(self, request, form):
