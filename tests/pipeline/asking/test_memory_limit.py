@@ -120,7 +120,7 @@ class Pictures:
         return [TEN] * 4
 
 
-class Slow(ScriptedModel):
+class GatedModel(ScriptedModel):
     """Answers when it is told to."""
 
     def __init__(self) -> None:
@@ -135,7 +135,7 @@ class Slow(ScriptedModel):
 
 
 async def test_behind_a_slow_endpoint_no_more_is_prepared_than_may_be_held() -> None:
-    model, media = Slow(), Pictures()
+    model, media = GatedModel(), Pictures()
     models = {"reader": runs.JUDGE, "captioner": model.identity}
     spec = runs.spec(runs.part(captions=None, models=models))
     found = {"captionqa": runs.sources(runs.choice_rows(12, 1), None)}
