@@ -30,8 +30,7 @@ def words(server: ChatServer, out: str = "run") -> tuple[str, ...]:
 
 
 async def run(folder: Path, server: ChatServer, *more: str, out: str = "run", code: int) -> Ended:
-    caliper = Command(folder, {"CALIPER_RETRY_BUDGET": "0.4"})
-    return await asyncio.to_thread(caliper, *words(server, out), *more, code=code)
+    return await asyncio.to_thread(Command(folder), *words(server, out), *more, code=code)
 
 
 def shown(body: Any) -> list[Image.Image]:

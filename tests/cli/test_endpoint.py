@@ -15,6 +15,8 @@ from tests.fakes.chat_server import ChatServer, Step
 from tests.fakes.command import Command, Ended, end
 from tests.fakes.numbered_judge import number_asked
 
+# For runs that end because the endpoint stays away: the others have the ten minutes of users.
+IMPATIENT = {"CALIPER_RETRY_BUDGET": "0.6"}
 RIGHT = fake.answer('{"score": 1, "reason": "so says the server"}')
 IN_FLIGHT = 8
 
@@ -32,8 +34,7 @@ async def run(
     folder: Path, server: ChatServer, *more: str, out: str = "run", code: int = 0, **setting: str
 ) -> Ended:
     """Run the command to its end while the server goes on serving."""
-    environment = {"CALIPER_RETRY_BUDGET": "0.6", **setting}
-    caliper = Command(folder, environment)
+    caliper = Command(folder, setting)
     return await asyncio.to_thread(caliper, *words(server, out), *more, code=code)
 
 
@@ -108,20 +109,20 @@ async def test_an_endpoint_that_is_down(tmp_path: Path) -> None:
         await run(tmp_path, server)
         before = (tmp_path / "run" / "report.json").read_text()
         server.from_now_on(by_number({1: fake.status(500)}))
-        await run(tmp_path, server, "--replicate", "1", out="finished", code=1)
+        await run(tmp_path, server, "--replicate", "1", out="finished", code=1, **IMPATIENT)
     # A complete run is found by its run.yaml, one that is not has to be asked on.
     found = (await run(tmp_path, server, "--json")).told
     assert found.pop("already_ended")
     assert found == json.loads(before)
     for out, more in (("cut", ()), ("finished", ("--replicate", "1")), ("new", ())):
-        ended = await run(tmp_path, server, *more, out=out, code=4)
+        ended = await run(tmp_path, server, *more, out=out, code=4, **IMPATIENT)
         assert ended.err.startswith("Error: 127.0.0.1:")
         assert ": cannot connect to the endpoint: " in ended.err
         assert "Traceback" not in ended.err
     # The captions are others: it is not that run.
     captions = tmp_path / "captions" / "scene.jsonl"
     captions.write_text(captions.read_text().replace("dog", "cat"))
-    await run(tmp_path, server, code=4)
+    await run(tmp_path, server, code=4, **IMPATIENT)
 
 
 async def test_a_store_that_cannot_be_written(tmp_path: Path) -> None:

@@ -8,7 +8,7 @@ from tests.fakes.command import Command
 from tests.fakes.examiner_jobs import FIVE, RIGHT, a_job
 from tests.fakes.stores import MemoryStore
 
-from caliper.cli.progress import LOG_SECONDS, ProgressLog
+from caliper.cli.progress import LOG_SECONDS, ProgressLog, run_watcher
 from caliper.core.messages import Verdicts
 from caliper.core.outcome import Verdict
 
@@ -20,14 +20,15 @@ from caliper.core.outcome import Verdict
         (True, "captionqa captions 0 of 1 (0%), 0.0/s; captionqa 4 of 5 (80%), 0.1/s, 0 min left"),
     ],
 )
-async def test_a_line_every_half_minute(
+async def test_without_a_terminal_there_is_a_line_every_half_minute(
     capsys: pytest.CaptureFixture[str], captioning: bool, line: str
 ) -> None:
     spec, clock = runs.spec(), FakeClock()
     planned = await runs.planned(spec, FIVE, MemoryStore())
     job = await a_job(spec)
     verdicts = tuple(Verdict(index, RIGHT) for index in range(3))
-    with ProgressLog(clock, captioning=captioning) as log:
+    with run_watcher(spec, clock, quiet=False, captioning=captioning) as log:
+        assert isinstance(log, ProgressLog)
         log.on_plan(planned.summary)
         log.on_resume("captionqa", 1)
         await asyncio.sleep(0)

@@ -1,9 +1,6 @@
 """What a command imports before it begins, and how it ends while it does."""
 
-import os
 import signal
-import subprocess
-import sys
 from pathlib import Path
 from typing import Any
 
@@ -12,45 +9,13 @@ import typer
 import yaml
 from tests.fakes import tiny
 from tests.fakes.command import Command
-from tests.fakes.sources import python_path
+from tests.fakes.imported_modules import imported, process
 
 from caliper.cli.app import app
 from caliper.cli.commands import COMMANDS
 
-LIBRARIES = frozenset(
-    {"aiohttp", "av", "cryptography", "grpc", "kafka", "minio", "numpy", "pyarrow", "scipy"}
-)
-"""What takes long to import, and that not every command needs."""
 OF_MODELS = frozenset({"aiohttp", "av", "grpc"})
 OF_SERVICES = frozenset({"google.protobuf", "grpc", "kafka", "minio", "prometheus_client"})
-
-
-LISTING = """
-import atexit, sys
-atexit.register(lambda: print("modules:", *sys.modules, file=sys.stderr))
-from caliper.cli.main import run
-run()
-"""
-
-
-def imported(folder: Path, *arguments: str, code: int = 0) -> set[str]:
-    """The modules that a command has imported when its process ends."""
-    ended = process(folder, "-c", LISTING, *arguments)
-    _, told = ended.communicate(timeout=90)
-    assert ended.returncode == code, told
-    return set(told.rpartition("modules:")[2].split())
-
-
-def process(folder: Path, *words: str, path: str = "", **environment: str) -> subprocess.Popen[str]:
-    return subprocess.Popen(
-        [sys.executable, *words],
-        cwd=folder,
-        env={**os.environ, "PYTHONPATH": os.pathsep.join((path, python_path())), **environment},
-        stdin=subprocess.PIPE,
-        stdout=subprocess.PIPE,
-        stderr=subprocess.PIPE,
-        text=True,
-    )
 
 
 @pytest.fixture(scope="module")
@@ -64,14 +29,6 @@ def runs(tmp_path_factory: pytest.TempPathFactory) -> Path:
     checks = [{"benchmark": "capability", "figure": "average.f1", "max_drop": 100.0}]
     (folder / "policy.yaml").write_text(yaml.safe_dump({"checks": checks}))
     return folder
-
-
-@pytest.mark.parametrize("option", ["--version", "--help"])
-def test_options_of_the_top_level_import_no_command(tmp_path: Path, option: str) -> None:
-    found = imported(tmp_path, option)
-    assert "caliper.cli.app" in found
-    assert not found & LIBRARIES
-    assert not {name for name in found if name.startswith(("caliper.benchmarks", "pydantic"))}
 
 
 @pytest.mark.parametrize(

@@ -1,6 +1,9 @@
 """Every expression that meets a reply or a caption reads 65,536 characters in 50 ms of CPU, on a
 machine that is not slower than the one where the peer was timed.
 
+This is the exception to the rule that tests assert no times: nothing else shows that a text makes
+an expression slow, and captions may be written to do so. It counts CPU time, against a peer.
+
 The texts are made from the expression itself: what leads to each of its repeats, then that repeat
 without end, and neither the end that it hopes for.
 """

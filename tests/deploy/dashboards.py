@@ -22,7 +22,7 @@ _SELECTOR = re.compile(r"(?<![:\w])(caliper_\w+)\{([^}]*)\}")
 _TEXTS = re.compile(r'"[^"]*"')
 
 
-class Asked(NamedTuple):
+class DashboardQuery(NamedTuple):
     """One query of a dashboard, and where it stands."""
 
     place: str
@@ -41,27 +41,27 @@ def panels(file: Path) -> list[Any]:
     return [panel for panel in (*top, *inside) if panel["type"] != "row"]
 
 
-def queries() -> Iterator[Asked]:
+def queries() -> Iterator[DashboardQuery]:
     for file in FILES:
         for panel in panels(file):
             for target in panel["targets"]:
                 place = f"{file.stem}: {panel['title']} {target['refId']}"
-                yield Asked(place, target["expr"], target["range"])
+                yield DashboardQuery(place, target["expr"], target["range"])
 
 
-def annotations() -> Iterator[Asked]:
+def annotations() -> Iterator[DashboardQuery]:
     for file in FILES:
         for each in load(file)["annotations"]["list"]:
-            yield Asked(f"{file.stem}: {each['name']}", each["expr"], over_time=True)
+            yield DashboardQuery(f"{file.stem}: {each['name']}", each["expr"], over_time=True)
 
 
-def variables() -> Iterator[Asked]:
+def variables() -> Iterator[DashboardQuery]:
     """Those whose values come from Prometheus."""
     for file in FILES:
         for variable in load(file)["templating"]["list"]:
             if variable["type"] == "query":
                 place = f"{file.stem}: ${variable['name']}"
-                yield Asked(place, variable["query"]["query"], over_time=False)
+                yield DashboardQuery(place, variable["query"]["query"], over_time=False)
 
 
 def rules() -> Iterator[Any]:

@@ -14,7 +14,7 @@ import yaml
 from tests.deploy.dashboards import (
     CATALOGUE,
     FILES,
-    Asked,
+    DashboardQuery,
     annotations,
     grouping_labels,
     load,
@@ -171,7 +171,7 @@ def test_a_rule_keeps_installations_apart(rule: dict[str, Any]) -> None:
 
 
 @pytest.mark.parametrize("asked", [*queries(), *annotations()], ids=lambda asked: asked.place)
-def test_a_panel_shows_the_chosen_installations(asked: Asked) -> None:
+def test_a_panel_shows_the_chosen_installations(asked: DashboardQuery) -> None:
     chosen = len(re.findall(r'\{[^}]*\bnamespace=~"\$namespace"', asked.expr))
     assert chosen == len(
         re.findall(r"\b(?:(?:caliper|minio)_\w+|up\b|__name__)", _TEXTS.sub("", asked.expr))

@@ -9,7 +9,7 @@ from collections.abc import Iterator
 from urllib.request import urlopen
 
 import pytest
-from tests.deploy.dashboards import Asked, annotations, queries, rules, variables
+from tests.deploy.dashboards import DashboardQuery, annotations, queries, rules, variables
 from tests.deploy.prometheus import Prometheus, substituted
 from tests.fakes.exporter import exporter
 from tests.servers import metrics_server
@@ -50,7 +50,9 @@ def until(prometheus: Prometheus, expr: str) -> None:
 
 @pytest.mark.parametrize("values", [ALL, CHOSEN], ids=["all", "chosen"])
 @pytest.mark.parametrize("asked", list(queries()), ids=lambda asked: asked.place)
-def test_a_panel_has_data(prometheus: Prometheus, asked: Asked, values: dict[str, str]) -> None:
+def test_a_panel_has_data(
+    prometheus: Prometheus, asked: DashboardQuery, values: dict[str, str]
+) -> None:
     expr = substituted(asked.expr, values)
     assert "$" not in expr
     if asked.over_time:
@@ -79,7 +81,7 @@ def test_starts_of_runs_and_versions_are_marked(prometheus: Prometheus) -> None:
 
 
 @pytest.mark.parametrize("asked", list(variables()), ids=lambda asked: asked.place)
-def test_a_variable_has_values(prometheus: Prometheus, asked: Asked) -> None:
+def test_a_variable_has_values(prometheus: Prometheus, asked: DashboardQuery) -> None:
     assert prometheus.values(substituted(asked.expr, ALL))
 
 

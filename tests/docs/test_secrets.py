@@ -26,7 +26,7 @@ PAGE = (ROOT / "docs" / "secrets.md").read_text("utf-8")
 _BLOCKS = blocks("secrets.md", "sh")
 CERTIFICATE, LINE, SECOND, _USER, PASSWORD, AUTHORITY, FILES = _BLOCKS
 GAPLESS = CERTIFICATE.replace("caliper-tls-judge", "caliper-token-gateway")
-Held = dict[str, dict[str, bytes]]
+SecretValues = dict[str, dict[str, bytes]]
 
 
 def test_every_secret_is_there_with_what_it_holds() -> None:
@@ -72,7 +72,7 @@ def test_every_setting_is_there_with_its_default() -> None:
 
 
 @dataclass(frozen=True)
-class Installed:
+class Platform:
     """The platform on an API server, and somebody who administrates it in `folder`."""
 
     api: KubeApi
@@ -100,7 +100,7 @@ class Installed:
         assert ended.code == code, ended.err
         return ended.err
 
-    def held(self) -> Held:
+    def held(self) -> SecretValues:
         return {
             secret["metadata"]["name"]: {
                 file: base64.b64decode(text) for file, text in secret["data"].items()
@@ -116,22 +116,22 @@ class Installed:
 @pytest.fixture(scope="module")
 def installed(
     own_kube_api: KubeApi, tmp_path_factory: pytest.TempPathFactory
-) -> Iterator[Installed]:
+) -> Iterator[Platform]:
     folder = tmp_path_factory.mktemp("administrator")
     (folder / "deploy").symlink_to(ROOT / "deploy")
     own_kube_api.kubectl("apply", "-k", folder / "deploy" / "k8s")
     account = own_kube_api.account(folder, "caliper", "bootstrap")
-    found = Installed(own_kube_api, folder, settings(own_kube_api, "caliper", account))
+    found = Platform(own_kube_api, folder, settings(own_kube_api, "caliper", account))
     found.job()
     return found
 
 
-def changed(before: Held, after: Held) -> set[str]:
+def changed(before: SecretValues, after: SecretValues) -> set[str]:
     assert set(after) == set(before)
     return {name for name in before if before[name] != after[name]}
 
 
-def test_a_certificate_is_replaced(installed: Installed) -> None:
+def test_a_certificate_is_replaced(installed: Platform) -> None:
     """That a service shows it without a restart is tested by tests/serving."""
     before = installed.held()
     installed.shell(CERTIFICATE)
@@ -139,7 +139,7 @@ def test_a_certificate_is_replaced(installed: Installed) -> None:
     assert changed(before, installed.held()) == {"caliper-tls-judge"}
 
 
-def test_a_token_is_replaced_without_a_gap(installed: Installed) -> None:
+def test_a_token_is_replaced_without_a_gap(installed: Platform) -> None:
     before = installed.held()
     installed.shell(GAPLESS)
     said = installed.job(code=1)
@@ -163,7 +163,7 @@ def test_a_token_is_replaced_without_a_gap(installed: Installed) -> None:
     assert (tokens.caller(old), tokens.caller(new)) == (None, Caller("gateway", Role.READ))
 
 
-def test_a_second_user_takes_the_place_of_the_first(installed: Installed) -> None:
+def test_a_second_user_takes_the_place_of_the_first(installed: Platform) -> None:
     """That both are let in is tested by tests/adapters/stores/test_users.py."""
     before = installed.held()["caliper-store-judge"]
     installed.shell(SECOND)
@@ -176,7 +176,7 @@ def test_a_second_user_takes_the_place_of_the_first(installed: Installed) -> Non
     assert installed.held()["caliper-store-judge"] == after
 
 
-def test_the_password_of_kafka_is_replaced(installed: Installed) -> None:
+def test_the_password_of_kafka_is_replaced(installed: Platform) -> None:
     """That Kafka takes it is tested by tests/deploy/test_broker_of_pods.py."""
     before = installed.held()
     (installed.folder / "password").write_text("new", "ascii")
@@ -187,7 +187,7 @@ def test_the_password_of_kafka_is_replaced(installed: Installed) -> None:
     installed.job()
 
 
-def test_the_authority_is_replaced(installed: Installed) -> None:
+def test_the_authority_is_replaced(installed: Platform) -> None:
     before = installed.held()
     installed.shell(AUTHORITY)
     installed.job()

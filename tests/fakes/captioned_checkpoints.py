@@ -48,7 +48,7 @@ SAMPLES = 3
 SERVED = "tgi:{endpoint}#{model}@{revision}"
 
 
-class Served(FakeServer):
+class FixedUrlServer(FakeServer):
     """A checkpoint at the URL of a server that is there anyway."""
 
     def __init__(self, world: World, url: str) -> None:
@@ -61,7 +61,7 @@ class Served(FakeServer):
 
 
 @dataclass
-class Place:
+class CheckpointSite:
     """What has checkpoints served, by a chat server, in a store in memory."""
 
     folder: Path
@@ -78,7 +78,7 @@ class Place:
 
     def server(self, plan: Any, _: Path) -> CheckpointServer:
         assert plan["endpoint"]
-        return Served(self.world, self.chat.url)
+        return FixedUrlServer(self.world, self.chat.url)
 
     async def applied(self, captioner: str = SERVED, **more: Any) -> Suite:
         tiny.write_pictures(self.folder, SAMPLES)

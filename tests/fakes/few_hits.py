@@ -59,7 +59,7 @@ def figure_of(tally: Tally, *path: str) -> Figure:
 
 
 @dataclass
-class Held:
+class IntervalCoverage:
     """In how many `draws` the interval `held` the true value, and the sum of interval widths."""
 
     draws: int = 0
@@ -81,8 +81,8 @@ class Coverage:
     the latter were clear.
     """
 
-    alone: Held = field(default_factory=Held)
-    apart: Held = field(default_factory=Held)
+    alone: IntervalCoverage = field(default_factory=IntervalCoverage)
+    apart: IntervalCoverage = field(default_factory=IntervalCoverage)
     clear: int = 0
 
     def take(self, figure: Figure, sides: tuple[Tally, Tally], truth: float) -> None:

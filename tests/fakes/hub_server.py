@@ -77,7 +77,7 @@ class HubServer:
             app.router.add_get(f"{api}/tree/{{revision}}", self._tree)
         for place in ("/datasets/{owner}/{name}", "/{owner}/{name}"):
             app.router.add_get(f"{place}/resolve/{{revision}}/{{path:.+}}", self._file)
-        self._runner = web.AppRunner(app, shutdown_timeout=0.1)
+        self._runner = web.AppRunner(app, shutdown_timeout=0.02)
         await self._runner.setup()
         site = web.TCPSite(self._runner, "127.0.0.1", 0)
         await site.start()

@@ -48,7 +48,7 @@ _FREE: Prices = MappingProxyType({})
 
 
 @dataclass
-class Installed:
+class SuiteInstallation:
     """An installation in this process, and what evaluates its suites."""
 
     ground: Ground
@@ -98,7 +98,7 @@ async def installed(
     served: tuple[str, ...] = (),
     prices: Prices = _FREE,
     caller: tuple[Path, SecretStr] | None = None,
-) -> AsyncIterator[Installed]:
+) -> AsyncIterator[SuiteInstallation]:
     ground, bucket = memory_ground(DirectoryStore(folder / "installed")), MemoryBucket()
     comparer = Comparer(ground.store, ground.runs, lambda _: lambda _, __: None)
     captions = BucketCaptions(lambda _: bucket)
@@ -115,6 +115,6 @@ async def installed(
         requests = CheckpointRequests(PatientGateway(gateway, clock, print), captions, serving)
         costs = RunCosts(ground.store, prices)
         evaluator = GatewayEvaluator(gateway, ground.store, comparer, requests, clock, print, costs)
-        yield Installed(ground, evaluator, bucket)
+        yield SuiteInstallation(ground, evaluator, bucket)
         await decoders.close()
     await comparer.close()

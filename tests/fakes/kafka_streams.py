@@ -28,10 +28,10 @@ def part_of(servers: str) -> Iterator[KafkaAccess]:
 
 
 def hasty(access: KafkaAccess, patience: float = PATIENCE) -> KafkaAccess:
-    """Access with time limits short enough for a test; `patience` applies if the broker is to be
-    unavailable.
+    """Access with time limits short enough for a test, and long enough for a member that a loaded
+    machine holds up; `patience` applies if the broker is to be unavailable.
     """
-    return replace(access, patience=patience, session=1.0, longest_pause=1.5)
+    return replace(access, patience=patience, session=6.0, longest_pause=20.0)
 
 
 def new_topic(access: KafkaAccess, partitions: int = 1) -> str:

@@ -11,7 +11,7 @@ from tests.fakes.http_answers import AnswerHandler, serving
 
 
 @dataclass
-class Asked:
+class KubeRequest:
     method: str
     path: str
     token: str | None
@@ -25,9 +25,9 @@ class Answers:
     planned: list[tuple[int, object]]
     url: str = ""
     account: Path = Path()
-    asked: list[Asked] = field(default_factory=list)
+    asked: list[KubeRequest] = field(default_factory=list)
 
-    def next(self, asked: Asked) -> tuple[int, object]:
+    def next(self, asked: KubeRequest) -> tuple[int, object]:
         self.asked.append(asked)
         return self.planned.pop(0) if len(self.planned) > 1 else self.planned[0]
 
@@ -38,7 +38,7 @@ def _handler(answers: Answers) -> type[AnswerHandler]:
 
         def get(self) -> None:
             token = self.headers.get("Authorization")
-            status, content = answers.next(Asked(self.command, self.path, token, self.body()))
+            status, content = answers.next(KubeRequest(self.command, self.path, token, self.body()))
             self.close_connection = True
             if status != 0:
                 there = {"Location": f"{answers.url}/elsewhere"} if status == 307 else {}

@@ -23,7 +23,7 @@ READY = {"type": "Ready", "status": "True"}
 
 
 @dataclass
-class Place:
+class PodNamespace:
     """A namespace, and an account that may make pods in it."""
 
     api: KubeApi
@@ -58,7 +58,7 @@ class Place:
         await self.set_status(phase="Running", podIP="127.0.0.1", conditions=[READY])
 
 
-def place_in(kube_api: KubeApi, folder: Path) -> Place:
+def place_in(kube_api: KubeApi, folder: Path) -> PodNamespace:
     """A namespace of one's own, with the account's credentials below a folder."""
     namespace = kube_api.namespace()
     inside = ("--namespace", namespace)
@@ -67,4 +67,4 @@ def place_in(kube_api: KubeApi, folder: Path) -> Place:
     kube_api.kubectl("create", "role", "loop", *rights, *inside)
     bound = ("--role=loop", f"--serviceaccount={namespace}:loop")
     kube_api.kubectl("create", "rolebinding", "loop", *bound, *inside)
-    return Place(kube_api, namespace, kube_api.account(folder, namespace, "loop"))
+    return PodNamespace(kube_api, namespace, kube_api.account(folder, namespace, "loop"))

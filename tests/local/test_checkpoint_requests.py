@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 from tests.fakes import chat_server as fake
 from tests.fakes import runs, tiny
-from tests.fakes.captioned_checkpoints import SAMPLES, SERVED, Place, describe
+from tests.fakes.captioned_checkpoints import SAMPLES, SERVED, CheckpointSite, describe
 from tests.fakes.chat_server import MODEL, ChatServer
 from tests.fakes.stream_messages import LEAF, RUN
 from tests.fakes.suite_folders import suite as written
@@ -29,11 +29,11 @@ from caliper.wiring.models import Access
 
 
 @pytest.fixture
-def place_of(tmp_path: Path) -> Callable[[ChatServer], Place]:
-    return lambda chat: Place(tmp_path, chat)
+def place_of(tmp_path: Path) -> Callable[[ChatServer], CheckpointSite]:
+    return lambda chat: CheckpointSite(tmp_path, chat)
 
 
-Places = Callable[[ChatServer], Place]
+Places = Callable[[ChatServer], CheckpointSite]
 
 
 async def test_each_checkpoint_is_captioned_by_its_own_revision(place_of: Places) -> None:

@@ -14,7 +14,7 @@ from tests.fakes import tiny
 from tests.fakes.chat_server import MODEL, REVISION, ChatServer
 from tests.fakes.command import Command
 from tests.fakes.decided_runs import judge
-from tests.fakes.installed_suites import Installed, installed
+from tests.fakes.installed_suites import SuiteInstallation, installed
 from tests.fakes.opinions import steadfast
 from tests.fakes.sources import EXAMPLES
 from tests.fakes.suite_folders import RUN, deliver
@@ -39,12 +39,12 @@ SCENES = 100
 
 
 @pytest.fixture
-async def there(tmp_path: Path) -> AsyncIterator[Installed]:
+async def there(tmp_path: Path) -> AsyncIterator[SuiteInstallation]:
     async with installed(tmp_path) as found:
         yield found
 
 
-async def test_decided_as_in_a_folder(there: Installed, tmp_path: Path) -> None:
+async def test_decided_as_in_a_folder(there: SuiteInstallation, tmp_path: Path) -> None:
     folder, caliper = tmp_path, Command(tmp_path)
     suite = await there.applied(folder)
     assert str(EXAMPLES) not in json.dumps(dict(suite.values))
@@ -221,7 +221,7 @@ class _Refusing:
         return await self._gateway.start(request)
 
 
-async def test_captions_that_are_not_there(there: Installed, tmp_path: Path) -> None:
+async def test_captions_that_are_not_there(there: SuiteInstallation, tmp_path: Path) -> None:
     suite = await there.applied(tmp_path)
     checkpoint = there.bucket.deliver(1, CAPTIONS / "careful")
     gone = await there.one(suite, replace(checkpoint, source="s3://models/step-2/"))
@@ -242,7 +242,7 @@ async def test_captions_that_are_not_there(there: Installed, tmp_path: Path) -> 
         await there.one(suite, checkpoint)
 
 
-async def test_a_suite_without_its_data(there: Installed, tmp_path: Path) -> None:
+async def test_a_suite_without_its_data(there: SuiteInstallation, tmp_path: Path) -> None:
     checkpoint = there.bucket.deliver(1, CAPTIONS / "careful")
     with pytest.raises(InvalidInput, match=r"suite nightly: data: .* apply it again"):
         await there.one(read_suite(written(tmp_path)), checkpoint)

@@ -6,7 +6,7 @@ from typing import Any
 import pytest
 from tests.fakes import tiny
 from tests.fakes.chat_server import ChatServer, Step, answer, status
-from tests.fakes.installed_suites import Installed, installed
+from tests.fakes.installed_suites import SuiteInstallation, installed
 
 from caliper.core.checkpoints import CheckpointRevision
 from caliper.core.entry_states import EntryCause, EntryState
@@ -29,7 +29,7 @@ def said(text: str) -> Step:
     return step
 
 
-async def applied(there: Installed, folder: Path, chat: ChatServer, **more: Any) -> Suite:
+async def applied(there: SuiteInstallation, folder: Path, chat: ChatServer, **more: Any) -> Suite:
     """A suite of three samples whose checkpoints that server serves."""
     tiny.write_pictures(folder, 3)
     part = {"data": str(folder / "data"), "captioner": "tgi:{endpoint}#{model}@{revision}"}

@@ -25,7 +25,7 @@ from caliper.pipeline.suites.registry import SuiteRegistry
 from caliper.wiring.grounds import memory_ground
 
 
-class Told:
+class NoticeCollector:
     """ports.notices.NoticeTarget that wakes a test at the last of the wanted notices."""
 
     kinds: Collection[NoticeKind] = frozenset(NoticeKind)
@@ -50,7 +50,7 @@ async def test_all_suites_are_evaluated_after_an_outage() -> None:
         await registry.register(suite(name), checkpoint(1, source="s3://models/step-1"))
     # It harms only itself.
     await ground.store.put("suites/broken/suite.json", b"{")
-    evaluator, told, outages = FakeEvaluator(), Told(6), [StreamUnavailable("no broker")]
+    evaluator, told, outages = FakeEvaluator(), NoticeCollector(6), [StreamUnavailable("no broker")]
 
     bucket = MemoryBucket()
     sources = BucketSources({"models": bucket}.get)

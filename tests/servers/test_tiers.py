@@ -68,6 +68,14 @@ def test_a_pattern_of_long_files_names_some(pattern: str) -> None:
     assert list((ROOT / "tests").rglob(pattern))
 
 
+def test_what_reasons_name_exists() -> None:
+    names = re.findall(r"\w+(?:/[\w.]+)+|test_\w+", " ".join(LONG.values()))
+    assert {"pipeline/comparing", "test_lazy", "docs/python.md"} <= set(names)
+    for name in names:
+        places = (f"tests/{name}", f"tests/{name}.py", name)
+        assert any((ROOT / place).exists() for place in places), name
+
+
 def test_what_a_change_must_pass_are_both_parts() -> None:
     ran = re.findall(r"^ *make (.+)$", (ROOT / ".ci" / "run").read_text("utf-8"), re.MULTILINE)
     targets = [word for line in ran for word in line.split() if word.isalpha() or "test-" in word]

@@ -62,7 +62,7 @@ LONG = {
     "services/test_another_checkpoint.py": "runs twice what pipeline/asking has the rules of",
     "services/test_media_questions.py": "runs twice what cli/test_media_questions has the rules of",
     "services/test_caps.py": "runs again what cli/test_caps has the rules of",
-    "services/test_comparisons.py": "runs twice what pipeline/test_comparisons has the rules of",
+    "services/test_comparisons.py": "runs twice what pipeline/comparing has the rules of",
     "services/test_dead_letters.py": "waits for reports to heal; pipeline/gateway has the rules",
     "services/test_stop_criteria.py": "runs twice what local/test_decided_runs has the rules of",
     "services/test_media_replies.py": "runs again what cli/test_media_questions has the rules of",

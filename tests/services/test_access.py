@@ -47,7 +47,7 @@ Call = Callable[[RemoteGateway], Awaitable[object]]
 
 
 @dataclass(frozen=True)
-class Place:
+class SecuredInstallation:
     """An installation: where it is called, and where it answers health and metrics in plaintext."""
 
     folder: Path
@@ -70,7 +70,7 @@ class Place:
 
 
 @pytest.fixture(scope="module")
-def place(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Place]:
+def place(tmp_path_factory: pytest.TempPathFactory) -> Iterator[SecuredInstallation]:
     folder = tmp_path_factory.mktemp("installation")
     made = certify(folder / "tls")
     probed, scraped = free_ports(2)
@@ -85,7 +85,7 @@ def place(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Place]:
     process = serving.start("serve", "--listen", "0.0.0.0:0", "--store", "store")
     _, port = wait_for(process, r"Serving on 0\.0\.0\.0:(\d+)")
     health, metrics = (f"127.0.0.1:{each}" for each in (probed, scraped))
-    yield Place(folder, made.certificate, f"localhost:{port}", health, metrics)
+    yield SecuredInstallation(folder, made.certificate, f"localhost:{port}", health, metrics)
     assert end(process, signal.SIGTERM).code == 0
 
 
@@ -124,7 +124,7 @@ def code(error: BaseException) -> grpc.StatusCode:
 
 @pytest.mark.parametrize("role", list(Role))
 @pytest.mark.parametrize("method", CALLS)
-async def test_a_role_may_what_it_may(place: Place, method: str, role: Role) -> None:
+async def test_a_role_may_what_it_may(place: SecuredInstallation, method: str, role: Role) -> None:
     needed, call = CALLS[method]
     async with RemoteGateway(place.target(role)) as gateway:
         if role.includes(needed):
@@ -139,7 +139,9 @@ async def test_a_role_may_what_it_may(place: Place, method: str, role: Role) -> 
 
 @pytest.mark.parametrize("token", [None, "token-of-nobody"])
 @pytest.mark.parametrize("method", CALLS)
-async def test_nobody_may_anything(place: Place, method: str, token: str | None) -> None:
+async def test_nobody_may_anything(
+    place: SecuredInstallation, method: str, token: str | None
+) -> None:
     async with RemoteGateway(place.target(token)) as gateway:
         with pytest.raises(BackendRejected, match="a valid bearer token is needed") as refused:
             await CALLS[method][1](gateway)
@@ -148,7 +150,7 @@ async def test_nobody_may_anything(place: Place, method: str, token: str | None)
 
 @pytest.mark.parametrize("role", [None, "token-of-nobody", *Role])
 async def test_every_method_of_every_service_is_guarded_here_too(
-    place: Place, role: str | None
+    place: SecuredInstallation, role: str | None
 ) -> None:
     target = place.target(role)
     async with target.channel() as channel:
@@ -161,7 +163,7 @@ async def test_every_method_of_every_service_is_guarded_here_too(
                 assert denied == (role not in PERMITTED[path_of(method)]), path_of(method)
 
 
-async def test_stages_and_scores_are_guarded_as_well(place: Place) -> None:
+async def test_stages_and_scores_are_guarded_as_well(place: SecuredInstallation) -> None:
     stages = RemoteStages({"judge": place.target("read"), "reader": place.target(None)})
     scores, strangers = RemoteScores(place.target("read")), RemoteScores(place.target(None))
     assert (await stages.describe("judge")).models["judge"].kind == "lexical"
@@ -179,7 +181,7 @@ async def test_stages_and_scores_are_guarded_as_well(place: Place) -> None:
     [(None, "UNAUTHENTICATED"), ("evaluate", "PERMISSION_DENIED"), ("admin", "OK")],
 )
 async def test_services_are_listed_for_admins(
-    place: Place, role: str | None, expected: str
+    place: SecuredInstallation, role: str | None, expected: str
 ) -> None:
     target = place.target(role)
     request = reflection_pb2.ServerReflectionRequest(list_services="")
@@ -194,7 +196,9 @@ async def test_services_are_listed_for_admins(
         assert (await call.code()).name == expected
 
 
-async def test_the_health_port_tells_strangers_health_and_no_more(place: Place) -> None:
+async def test_the_health_port_tells_strangers_health_and_no_more(
+    place: SecuredInstallation,
+) -> None:
     async with grpc.aio.insecure_channel(place.health) as channel:
         found = await health_pb2_grpc.HealthStub(channel).Check(
             health_pb2.HealthCheckRequest(), wait_for_ready=True, timeout=_ANSWERS_WITHIN
@@ -206,7 +210,7 @@ async def test_the_health_port_tells_strangers_health_and_no_more(place: Place) 
 
 
 async def test_plaintext_and_strangers_certificates_do_not_connect(
-    place: Place, tmp_path: Path
+    place: SecuredInstallation, tmp_path: Path
 ) -> None:
     other = certify(tmp_path / "other").certificate
     token = SecretStr(TOKENS["admin"])
@@ -216,7 +220,7 @@ async def test_plaintext_and_strangers_certificates_do_not_connect(
                 await gateway.list()
 
 
-def test_the_command_line_with_the_right_role(place: Place) -> None:
+def test_the_command_line_with_the_right_role(place: SecuredInstallation) -> None:
     started = place.command("evaluate")(*EVALUATE, "--server", place.address, "--quiet")
     assert started.code == 0, started.err
     (listed,) = place.command("read")("runs", "--server", place.address, "--json", code=0).told
@@ -236,7 +240,7 @@ def test_the_command_line_with_the_right_role(place: Place) -> None:
 )
 @pytest.mark.parametrize("arguments", [EVALUATE, ("cancel", NOBODY)], ids=["evaluate", "cancel"])
 def test_the_command_line_without_it(
-    place: Place, arguments: tuple[object, ...], role: str | None, expected: str
+    place: SecuredInstallation, arguments: tuple[object, ...], role: str | None, expected: str
 ) -> None:
     ended = place.command(role)(*arguments, "--server", place.address, code=4)
     assert f"Error: {place.address}: {expected}" in ended.err
@@ -244,14 +248,14 @@ def test_the_command_line_without_it(
 
 
 @pytest.mark.parametrize("name", ["CALIPER_SERVER_CA", "CALIPER_SERVER_TOKEN_FILE"])
-def test_a_file_that_is_not_there(place: Place, name: str) -> None:
+def test_a_file_that_is_not_there(place: SecuredInstallation, name: str) -> None:
     command = place.command("read", **{name: "missing.pem"})
     ended = command("runs", "--server", place.address, code=2)
     assert "missing.pem" in ended.err
     assert "Traceback" not in ended.err
 
 
-def test_tls_on_the_certificates_that_this_machine_trusts(place: Place) -> None:
+def test_tls_on_the_certificates_that_this_machine_trusts(place: SecuredInstallation) -> None:
     token = str(place.folder / "token")
     Path(token).write_text(TOKENS["read"], "utf-8")
     given = {"CALIPER_SERVER_TOKEN_FILE": token}
@@ -282,7 +286,7 @@ def test_every_method_of_the_gateway_is_called_here() -> None:
     }
 
 
-async def test_metrics_tell_when_the_certificate_ends(place: Place) -> None:
+async def test_metrics_tell_when_the_certificate_ends(place: SecuredInstallation) -> None:
     async with ClientSession() as session, session.get(f"http://{place.metrics}/metrics") as page:
         told = re.search(rf"^{CERTIFICATE.name} (.*)$", await page.text(), re.MULTILINE)
     assert told is not None

@@ -22,7 +22,7 @@ NAMES = {recipe.name for recipe in RECIPES}
 
 
 @dataclass(frozen=True)
-class Place:
+class BootstrapNamespace:
     """A namespace with what the manifests put there for the Job."""
 
     api: KubeApi
@@ -62,21 +62,21 @@ def rendered(api: KubeApi, folder: Path, namespace: str) -> str:
     return api.kubectl("kustomize", folder).stdout
 
 
-def prepared(api: KubeApi, folder: Path) -> Place:
+def prepared(api: KubeApi, folder: Path) -> BootstrapNamespace:
     namespace = api.namespace()
     enforced = "pod-security.kubernetes.io/enforce=restricted"
     api.kubectl("label", "namespace", namespace, enforced)
     api.kubectl("apply", "-f", "-", given=rendered(api, folder / "rendered", namespace))
-    return Place(api, namespace, api.account(folder, namespace, "bootstrap"))
+    return BootstrapNamespace(api, namespace, api.account(folder, namespace, "bootstrap"))
 
 
 @pytest.fixture
-def place(kube_api: KubeApi, tmp_path: Path) -> Place:
+def place(kube_api: KubeApi, tmp_path: Path) -> BootstrapNamespace:
     return prepared(kube_api, tmp_path)
 
 
 @pytest.fixture(scope="module")
-def empty(kube_api: KubeApi, tmp_path_factory: pytest.TempPathFactory) -> Place:
+def empty(kube_api: KubeApi, tmp_path_factory: pytest.TempPathFactory) -> BootstrapNamespace:
     """One in which nobody makes anything."""
     return prepared(kube_api, tmp_path_factory.mktemp("empty"))
 
@@ -91,7 +91,7 @@ def words(secrets: Mapping[str, Mapping[str, Any]]) -> set[str]:
     return {line for text in texts for line in text.splitlines() if len(line) > 20}
 
 
-def test_every_secret_is_made_once(place: Place) -> None:
+def test_every_secret_is_made_once(place: BootstrapNamespace) -> None:
     first = run(place.settings)
     assert first.code == 0, first.err
     made = place.secrets()
@@ -112,7 +112,7 @@ def test_every_secret_is_made_once(place: Place) -> None:
     assert [word for word in secret if word in said] == []
 
 
-def test_one_that_was_killed_is_made_whole_by_the_next(place: Place) -> None:
+def test_one_that_was_killed_is_made_whole_by_the_next(place: BootstrapNamespace) -> None:
     with start(place.settings) as process:
         assert process.stderr is not None
         for line in process.stderr:
@@ -132,7 +132,7 @@ def test_one_that_was_killed_is_made_whole_by_the_next(place: Place) -> None:
     assert run(place.settings).code == 0
 
 
-def test_what_was_deleted_is_made_anew(place: Place) -> None:
+def test_what_was_deleted_is_made_anew(place: BootstrapNamespace) -> None:
     assert run(place.settings).code == 0
     before = place.secrets()
     renewed = {"caliper-token-evaluate", "caliper-tokens", "caliper-tls-judge"}
@@ -142,7 +142,7 @@ def test_what_was_deleted_is_made_anew(place: Place) -> None:
     assert {name for name in before if after[name] != before[name]} == renewed
 
 
-def test_what_does_not_fit_is_named_and_left_alone(place: Place) -> None:
+def test_what_does_not_fit_is_named_and_left_alone(place: BootstrapNamespace) -> None:
     assert run(place.settings).code == 0
     place.kubectl("delete", "secret", "caliper-ca", "caliper-token-admin")
     ended = run(place.settings)
@@ -188,7 +188,9 @@ SECRETS = "/api/v1/namespaces/{here}/secrets"
         ("POST", "/api/v1/namespaces/{here}/serviceaccounts/bootstrap/token", {}),
     ],
 )
-def test_the_account_may_nothing_else(empty: Place, method: str, path: str, body: object) -> None:
+def test_the_account_may_nothing_else(
+    empty: BootstrapNamespace, method: str, path: str, body: object
+) -> None:
     assert empty.call("GET", f"{SECRETS}/caliper-ca") == 404
     assert empty.call(method, path, body) == 403
 
@@ -200,7 +202,7 @@ def secret(name: str) -> dict[str, Any]:
 @pytest.mark.parametrize(
     "name", ["hub-token", "caliper-tls-x", "default-token", "bootstrap.node.token"]
 )
-def test_the_account_may_make_no_other_secret(place: Place, name: str) -> None:
+def test_the_account_may_make_no_other_secret(place: BootstrapNamespace, name: str) -> None:
     """An account's token, for example, is a Secret that a controller fills."""
     manager = "?fieldManager=x&force=true"
     apply = "apply-patch+yaml"
@@ -212,14 +214,14 @@ def test_the_account_may_make_no_other_secret(place: Place, name: str) -> None:
     assert place.call("PATCH", other, secret("caliper-ca"), apply) == 201
 
 
-def test_the_role_names_the_secrets_that_are_made(empty: Place) -> None:
+def test_the_role_names_the_secrets_that_are_made(empty: BootstrapNamespace) -> None:
     role = json.loads(empty.kubectl("get", "role", "bootstrap", "--output", "json"))
     (rule,) = role["rules"]
     assert rule["verbs"] == ["create", "get", "patch"]
     assert sorted(rule["resourceNames"]) == sorted(NAMES)
 
 
-def test_certificates_that_end_soon_are_renewed_alone(place: Place) -> None:
+def test_certificates_that_end_soon_are_renewed_alone(place: BootstrapNamespace) -> None:
     # Within 45 days.
     assert run({**place.settings, "CERTIFICATE_DAYS": "44"}).code == 0
     before = place.secrets()
@@ -237,7 +239,7 @@ def test_certificates_that_end_soon_are_renewed_alone(place: Place) -> None:
     assert place.secrets() == after
 
 
-def test_a_secret_of_somebody_else_is_not_overwritten(place: Place) -> None:
+def test_a_secret_of_somebody_else_is_not_overwritten(place: BootstrapNamespace) -> None:
     """One that was made between the look and the writing."""
     place.kubectl("create", "secret", "generic", "caliper-models", "--from-literal=token=theirs")
     access = ClusterAccess(place.api.url, place.namespace, place.account, 60)
@@ -251,7 +253,9 @@ def test_a_secret_of_somebody_else_is_not_overwritten(place: Place) -> None:
 
 
 @pytest.mark.parametrize("account", ["default", "nobody"])
-def test_who_may_not_make_them_hears_it(empty: Place, tmp_path: Path, account: str) -> None:
+def test_who_may_not_make_them_hears_it(
+    empty: BootstrapNamespace, tmp_path: Path, account: str
+) -> None:
     folder = empty.api.account(tmp_path, empty.namespace, "default")
     expected = f'secrets "caliper-ca" is forbidden: User "system:serviceaccount:{empty.namespace}'
     if account == "nobody":

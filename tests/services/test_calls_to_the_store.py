@@ -33,7 +33,7 @@ MODEL = "fake/judge-8b"
 LANGUAGE = ("rules", "ngram")
 
 
-class Counted:
+class CountingInstallation:
     """All services over one stream and directory, each counting its own calls to the store."""
 
     def __init__(self, folder: Path, url: str) -> None:
@@ -69,7 +69,7 @@ def example(name: str, **changes: Any) -> RunConfig:
     return config.model_copy(update={"benchmarks": {name: part}, "limit": 4})
 
 
-async def run(counted: Counted, config: RunConfig) -> int:
+async def run(counted: CountingInstallation, config: RunConfig) -> int:
     """Evaluate, and give the number of jobs: one a sample."""
     async with (
         listening(await counted.parts()) as address,
@@ -85,13 +85,13 @@ async def run(counted: Counted, config: RunConfig) -> int:
 
 
 @pytest.fixture
-def counting(tmp_path: Path) -> Callable[[str], Counted]:
-    return lambda url: Counted(tmp_path, url)
+def counting(tmp_path: Path) -> Callable[[str], CountingInstallation]:
+    return lambda url: CountingInstallation(tmp_path, url)
 
 
 @pytest.mark.parametrize(("name", "role"), [("capability", "judge"), ("captionqa", "reader")])
 async def test_a_job_is_one_get_and_one_put(
-    counting: Callable[[str], Counted], name: str, role: str
+    counting: Callable[[str], CountingInstallation], name: str, role: str
 ) -> None:
     async with ChatServer(otherwise=answer("A")) as chat:
         counted = counting(chat.url)
@@ -112,7 +112,9 @@ async def test_a_job_is_one_get_and_one_put(
         assert sum(key.endswith(once) for _, key in others) == 1
 
 
-async def test_a_caption_is_one_get_beside_its_media(counting: Callable[[str], Counted]) -> None:
+async def test_a_caption_is_one_get_beside_its_media(
+    counting: Callable[[str], CountingInstallation],
+) -> None:
     async with ChatServer(otherwise=answer("A small dog on green grass.")) as chat:
         counted = counting(chat.url)
         config = example("comprecap", captions=None, captioner=MODEL)

@@ -39,7 +39,7 @@ TOKENS_A_CALL = 10
 
 
 @dataclass
-class There:
+class CappedInstallation:
     """An installation, its judge's model, and the folder of the data."""
 
     gateway: RemoteGateway
@@ -67,7 +67,7 @@ def scenes(folder: Path, judge: str | None = None, **caps: int) -> RunConfig:
 
 
 @asynccontextmanager
-async def installed(folder: Path, judges: int = 1) -> AsyncIterator[There]:
+async def installed(folder: Path, judges: int = 1) -> AsyncIterator[CappedInstallation]:
     """So many judges that ask one call at a time each; the first of them captions as well."""
     stream = MemoryStream(logs=(VERDICTS, RUNS, DEAD_LETTERS))
     store = DirectoryStore(folder / "store")
@@ -83,7 +83,7 @@ async def installed(folder: Path, judges: int = 1) -> AsyncIterator[There]:
             listening(merge_parts(parts)) as address,
             RemoteGateway(Target(address)) as gateway,
         ):
-            yield There(gateway, ground, chat, folder)
+            yield CappedInstallation(gateway, ground, chat, folder)
 
 
 async def test_calls_are_cut_by_index_when_planned(tmp_path: Path) -> None:

@@ -36,7 +36,7 @@ from caliper.wiring.startup import all_services
 NAMES = ("careless", "careful", "strict")
 
 
-class Held(DirectoryStore):
+class BlockableStore(DirectoryStore):
     """A store that keeps verdicts to itself while it is `held`."""
 
     def __init__(self, root: Path) -> None:
@@ -52,12 +52,12 @@ class Held(DirectoryStore):
 
 
 @pytest.fixture
-def held(tmp_path: Path) -> Held:
-    return Held(tmp_path / "store")
+def held(tmp_path: Path) -> BlockableStore:
+    return BlockableStore(tmp_path / "store")
 
 
 @pytest.fixture
-def ground(held: Held) -> Ground:
+def ground(held: BlockableStore) -> Ground:
     return memory_ground(held)
 
 
@@ -151,7 +151,7 @@ async def test_what_cannot_be_asked_for(there: RemoteGateway) -> None:
 
 
 async def test_the_gateway_goes_on_meanwhile_and_a_deadline_ends_it(
-    ground: Ground, held: Held, there: RemoteGateway, address: str, tmp_path: Path
+    ground: Ground, held: BlockableStore, there: RemoteGateway, address: str, tmp_path: Path
 ) -> None:
     ids, _ = await both(ground, there, tmp_path, "careless", "careful")
     held.held = True

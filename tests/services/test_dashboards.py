@@ -10,7 +10,7 @@ from collections.abc import Sequence
 from contextlib import AsyncExitStack
 from pathlib import Path
 
-from tests.deploy.dashboards import Asked, queries, variables
+from tests.deploy.dashboards import DashboardQuery, queries, variables
 from tests.deploy.prometheus import Prometheus, substituted
 from tests.fakes.observed_ground import (
     CHECKPOINTS,
@@ -51,7 +51,7 @@ async def test_every_query_finds_something(
         await refused(there)
         # Without tokens nobody is of a team.
         asked = [*queries(), *(each for each in variables() if "$team" not in each.place)]
-        asked.append(Asked("the alert on dead letters", FIRES, over_time=False))
+        asked.append(DashboardQuery("the alert on dead letters", FIRES, over_time=False))
         # The backlog is measured every 15 s: a run may begin and end in between.
         waiting = [each for each in asked if each.place.startswith("health: Oldest job")]
         assert waiting
@@ -63,7 +63,7 @@ async def test_every_query_finds_something(
         await shown(prometheus, asked, began)
 
 
-async def shown(prometheus: Prometheus, asked: Sequence[Asked], began: float) -> None:
+async def shown(prometheus: Prometheus, asked: Sequence[DashboardQuery], began: float) -> None:
     """Wait until every query has found something since `began`."""
     deadline = time.monotonic() + WAITS
     while missing := [each.place for each in asked if not await data(prometheus, each, began)]:
@@ -71,7 +71,7 @@ async def shown(prometheus: Prometheus, asked: Sequence[Asked], began: float) ->
         await asyncio.sleep(1)
 
 
-async def data(prometheus: Prometheus, asked: Asked, began: float) -> bool:
+async def data(prometheus: Prometheus, asked: DashboardQuery, began: float) -> bool:
     """Whether a query finds numbers since `began`, or a variable values."""
     expr = substituted(asked.expr, ALL)
     if expr.startswith("label_values("):

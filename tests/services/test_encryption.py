@@ -48,7 +48,7 @@ CALLERS = {"read": "gateway", "evaluate": "evaluate", "admin": "admin"}
 
 
 @dataclass(frozen=True)
-class Place:
+class EncryptedServers:
     """The servers, and what a process needs to be let in by them, without a prefix."""
 
     folder: Path
@@ -131,7 +131,7 @@ class Place:
 
 
 @pytest.fixture(scope="module")
-def place(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Place]:
+def place(tmp_path_factory: pytest.TempPathFactory) -> Iterator[EncryptedServers]:
     folder = tmp_path_factory.mktemp("secured")
     made = folder / "made"
     given = {"CALIPER_BOOTSTRAP_DIRECTORY": str(made), "PYTHONPATH": python_path()}
@@ -150,10 +150,10 @@ def place(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Place]:
             "STORE_ACCESS_KEY": parts.username or "",
             "STORE_SECRET_KEY_FILE": str(secret),
         }
-        yield Place(folder, broker, keys)
+        yield EncryptedServers(folder, broker, keys)
 
 
-def test_the_report_is_that_of_a_run_without_services(place: Place) -> None:
+def test_the_report_is_that_of_a_run_without_services(place: EncryptedServers) -> None:
     admin, team = place.command("admin"), place.command("evaluate")
     users = ("--users", place.folder / "made")
     made = admin("topics", "apply", "--kafka", place.kafka, *users, "--json", code=0)
@@ -202,7 +202,7 @@ def test_the_report_is_that_of_a_run_without_services(place: Place) -> None:
         assert not re.search("AccessDenied|Authorization", log), kind
 
 
-def test_serving_everything_speaks_of_itself_and_of_no_library(place: Place) -> None:
+def test_serving_everything_speaks_of_itself_and_of_no_library(place: EncryptedServers) -> None:
     admin = place.command("admin")
     bucket = {**admin.environment, "CALIPER_STORE_BUCKET": "in-one-process"}
     caliper = Command(place.folder, bucket)
@@ -220,7 +220,7 @@ def test_serving_everything_speaks_of_itself_and_of_no_library(place: Place) -> 
     assert not any(secret in said for secret in place.secrets)
 
 
-def test_a_store_and_a_broker_that_nobody_vouches_for(place: Place) -> None:
+def test_a_store_and_a_broker_that_nobody_vouches_for(place: EncryptedServers) -> None:
     for name, command in (
         ("STORE_CA", ("storage", "apply", "--store", place.keys["STORE"])),
         ("KAFKA_CA", ("topics", "apply", "--kafka", place.kafka)),

@@ -37,7 +37,7 @@ def only(config: RunConfig, name: str, **changes: Any) -> RunConfig:
 
 
 @dataclass
-class There:
+class VisionInstallation:
     """An installation whose captioner is a checkpoint that sees."""
 
     gateway: RemoteGateway
@@ -56,22 +56,22 @@ class There:
 
 
 @asynccontextmanager
-async def installed(folder: Path, **settings: Any) -> AsyncIterator[There]:
+async def installed(folder: Path, **settings: Any) -> AsyncIterator[VisionInstallation]:
     store, clock = CountingStore(DirectoryStore(folder / "store")), AheadClock()
     ground = replace(memory_ground(store), clock=clock)
     async with ChatServer(otherwise=seeing) as chat:
         captioning = CaptionerSettings(model=f"tgi:{chat.url}", **settings)
         async with installation(ground, captioner=captioning) as gateway:
-            yield There(gateway, ground, chat, store, clock)
+            yield VisionInstallation(gateway, ground, chat, store, clock)
 
 
 @pytest.fixture
-async def there(tmp_path: Path) -> AsyncIterator[There]:
+async def there(tmp_path: Path) -> AsyncIterator[VisionInstallation]:
     async with installed(tmp_path) as found:
         yield found
 
 
-async def test_every_file_is_that_of_one_process(there: There, tmp_path: Path) -> None:
+async def test_every_file_is_that_of_one_process(there: VisionInstallation, tmp_path: Path) -> None:
     begun = await send(asked_live(NAME), there.gateway)
     ended = await over(there.gateway, begun.spec.run_id)
     assert (ended.state, ended.error) == (RunState.COMPLETE, "")
@@ -88,7 +88,9 @@ async def test_every_file_is_that_of_one_process(there: There, tmp_path: Path) -
     assert set(figures["comprecap"]["compreqa"]) == {"p", "cap"}
 
 
-async def test_replies_are_put_in_packs_and_asked_for_nowhere_else(there: There) -> None:
+async def test_replies_are_put_in_packs_and_asked_for_nowhere_else(
+    there: VisionInstallation,
+) -> None:
     config = only(asked_live(NAME, limit=4), "captionqa")
     captioner = there.store
     begun = await send(config, there.gateway)
@@ -104,7 +106,7 @@ async def test_replies_are_put_in_packs_and_asked_for_nowhere_else(there: There)
 
 
 async def test_smaller_pictures_are_shown_and_asked_about_anew(
-    there: There, tmp_path: Path
+    there: VisionInstallation, tmp_path: Path
 ) -> None:
     whole = only(asked_live(NAME), "captionqa")
     small = only(asked_live(NAME), "captionqa", preparation={"longest": "64"})
@@ -120,7 +122,7 @@ async def test_smaller_pictures_are_shown_and_asked_about_anew(
     assert report == await alone(own, WarningWatcher(), tmp_path)
 
 
-async def test_the_same_questions_are_asked_once(there: There) -> None:
+async def test_the_same_questions_are_asked_once(there: VisionInstallation) -> None:
     config = asked_live(NAME)
     first = await send(config, there.gateway)
     await over(there.gateway, first.spec.run_id)
@@ -133,7 +135,7 @@ async def test_the_same_questions_are_asked_once(there: There) -> None:
 
 
 async def test_a_picture_that_was_not_pushed_costs_its_questions_only(
-    there: There, tmp_path: Path
+    there: VisionInstallation, tmp_path: Path
 ) -> None:
     nothing = tmp_path / "nothing"
     nothing.mkdir()
@@ -176,7 +178,7 @@ async def test_trouble_of_the_checkpoint_is_no_wrong_answer(tmp_path: Path) -> N
         assert report == await alone(own, WarningWatcher(), tmp_path)
 
 
-async def test_another_model_is_not_asked(there: There) -> None:
+async def test_another_model_is_not_asked(there: VisionInstallation) -> None:
     config = only(asked_live(NAME), "captionqa")
     await send(config, there.gateway)
     digest = parcel_of("captionqa", config.benchmarks["captionqa"]).digest

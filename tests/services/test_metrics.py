@@ -28,7 +28,7 @@ CLOSED = {label.name: set(label.values) for label in LABELS if label.closed}
 
 
 @dataclass(frozen=True, slots=True)
-class Served:
+class InstallationAddresses:
     """Where an installation is called, and where its metrics are read."""
 
     address: str
@@ -51,11 +51,11 @@ class Served:
 
 
 @pytest.fixture
-def served(tmp_path: Path) -> Iterator[Served]:
+def served(tmp_path: Path) -> Iterator[InstallationAddresses]:
     command = Command(tmp_path)
     process = command.start("serve", "--listen", "127.0.0.1:0", "--store", "there")
     _, address, metrics = wait_for(process, r"Serving on (\S+)", r"metrics on (\S+)")
-    yield Served(address, metrics)
+    yield InstallationAddresses(address, metrics)
     assert end(process, signal.SIGTERM).code == 0
 
 
@@ -70,7 +70,9 @@ def documented() -> dict[str, tuple[str, tuple[str, ...]]]:
     }
 
 
-def test_a_run_shows_in_the_metrics_and_these_in_the_page(served: Served, tmp_path: Path) -> None:
+def test_a_run_shows_in_the_metrics_and_these_in_the_page(
+    served: InstallationAddresses, tmp_path: Path
+) -> None:
     assert served.metrics.startswith("http://127.0.0.1:")
     caliper = Command(tmp_path)
     evaluate = ("evaluate", "--config", CONFIG, "--json")
@@ -111,7 +113,7 @@ def test_a_run_shows_in_the_metrics_and_these_in_the_page(served: Served, tmp_pa
     assert shown >= page.keys()
 
 
-def test_promtool_reads_them(served: Served) -> None:
+def test_promtool_reads_them(served: InstallationAddresses) -> None:
     promtool = shutil.which("promtool")
     if promtool is None:
         leave_out("promtool", "it is part of Prometheus, which is not installed")

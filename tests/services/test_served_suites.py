@@ -17,7 +17,7 @@ from tests.fakes import tiny
 from tests.fakes.chat_server import ChatServer, answer
 from tests.fakes.command import Command
 from tests.fakes.opinions import steadfast
-from tests.fakes.pods import MANIFEST, Place, place_in
+from tests.fakes.pods import MANIFEST, PodNamespace, place_in
 from tests.fakes.separate import ENDS_WITHIN, STAGES, Ground, Installation, installation
 from tests.fakes.suite_folders import suite
 from tests.servers.access import access_to, variables_of
@@ -53,7 +53,7 @@ class PatientCaptioner:
 
 
 @asynccontextmanager
-async def node(place: Place) -> AsyncIterator[None]:
+async def node(place: PodNamespace) -> AsyncIterator[None]:
     """Make whatever pod is created ready."""
 
     async def work() -> None:
@@ -72,11 +72,11 @@ async def node(place: Place) -> AsyncIterator[None]:
 
 
 @dataclass
-class Installed:
+class PodInstallation:
     """An installation whose suites have their checkpoints served in pods of a place."""
 
     there: Installation
-    place: Place
+    place: PodNamespace
     models: StoreAccess
 
     @property
@@ -109,11 +109,11 @@ class Installed:
 
 
 @asynccontextmanager
-async def installed(ground: Ground, place: Place) -> AsyncIterator[Installed]:
+async def installed(ground: Ground, place: PodNamespace) -> AsyncIterator[PodInstallation]:
     access = access_to(ground.minio, f"models-{uuid.uuid4().hex[:8]}")
     chats = {kind: ChatServer(otherwise=steadfast) for kind in STAGES}
     async with installation(ground, chats) as there, node(place):
-        found = Installed(there, place, access)
+        found = PodInstallation(there, place, access)
         where = {"pods_api": place.api.url, "pods_account": str(place.account)}
         where |= {"pods": place.namespace, "gateway": found.server}
         await there.another("suites", "suites", in_flight="1", **where)

@@ -12,7 +12,7 @@ from caliper.serving.adhoc import AdhocRequest, examine_request
 SCENE = '{"task": "scene", "file_id": "1", "file_path": "1.jpg", "annotation": "a park"}'
 
 
-class Slow(Sequence[str]):
+class SlowRows(Sequence[str]):
     """Rows that are read while `go` is set; `begun` is set by the first."""
 
     def __init__(self) -> None:
@@ -37,7 +37,7 @@ class Slow(Sequence[str]):
 
 
 async def test_rows_are_not_read_after_the_deadline(models: Any) -> None:
-    rows = Slow()
+    rows = SlowRows()
     request = AdhocRequest("capability", "rows", rows, "A park.", {}, 0, None)
     examining = asyncio.ensure_future(examine_request(request, models()))
     await asyncio.to_thread(rows.begun.wait)

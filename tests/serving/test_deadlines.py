@@ -36,7 +36,7 @@ ROUNDED = 1.0
 
 
 @dataclass
-class Slow:
+class SilentStages:
     """A reader and an aggregator that never answer, and how long each call gave them."""
 
     given: list[float] = field(default_factory=list)
@@ -64,7 +64,7 @@ class Slow:
             self.ended.set()
 
 
-def services(slow: Slow) -> tuple[Service, ...]:
+def services(slow: SilentStages) -> tuple[Service, ...]:
     return Service(adhoc.QaReaderServicer.contract, slow), Service(
         aggregator.AggregatorServicer.contract, slow
     )
@@ -96,7 +96,7 @@ def store(tmp_path: Path) -> DirectoryStore:
 
 
 async def test_a_stage_has_no_longer_than_the_caller(store: DirectoryStore) -> None:
-    request, slow = await start_of(store), Slow()
+    request, slow = await start_of(store), SilentStages()
     async with serving(*services(slow)) as server, front(store, str(server.address)) as stub:
         error = await failure(stub.StartEvaluation(request, timeout=SHORT))
         await asyncio.wait_for(slow.ended.wait(), 60)
@@ -106,7 +106,7 @@ async def test_a_stage_has_no_longer_than_the_caller(store: DirectoryStore) -> N
 
 
 async def test_the_aggregator_has_no_longer_than_the_caller(store: DirectoryStore) -> None:
-    spec, slow = runs.spec(name="ours"), Slow()
+    spec, slow = runs.spec(name="ours"), SilentStages()
     await run_store(store, spec.run_id).put("spec.json", canonical_json(spec.to_json()))
     request = pb.GetEvaluationRequest(run=spec.run_id)
     async with serving(*services(slow)) as server, front(store, str(server.address)) as stub:
@@ -117,7 +117,7 @@ async def test_the_aggregator_has_no_longer_than_the_caller(store: DirectoryStor
 
 
 async def test_who_has_much_time_gives_a_stage_no_more_than_it_needs(store: DirectoryStore) -> None:
-    request, slow = await start_of(store), Slow()
+    request, slow = await start_of(store), SilentStages()
     async with serving(*services(slow)) as server, front(store, str(server.address)) as stub:
         call = stub.StartEvaluation(request, timeout=LONG)
         await asyncio.wait_for(slow.asked.wait(), 60)

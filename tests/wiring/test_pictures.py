@@ -25,7 +25,7 @@ def png() -> bytes:
     return out.getvalue()
 
 
-class Asked(MemoryStore):
+class LimitRecordingStore(MemoryStore):
     """Remembers the most bytes that media may have."""
 
     def __init__(self) -> None:
@@ -38,8 +38,8 @@ class Asked(MemoryStore):
         return await super().get(key, max_bytes)
 
 
-async def stored(path: str, data: bytes) -> Asked:
-    store, digest = Asked(), hashlib.sha256(data).hexdigest()
+async def stored(path: str, data: bytes) -> LimitRecordingStore:
+    store, digest = LimitRecordingStore(), hashlib.sha256(data).hexdigest()
     await store.put(f"media/{digest}", data)
     await write_json(store, f"datasets/{PART.data}/media.json", media={path: digest})
     return store

@@ -18,10 +18,10 @@ from caliper.serving.tokens import Caller, Role, TokenFile
 NOW = datetime(2026, 11, 21, tzinfo=UTC)
 YEAR = timedelta(days=365)
 RECIPES = recipes(SecretPlan("caliper", NOW, 10 * YEAR, YEAR))
-Held = dict[str, bytes]
+SecretData = dict[str, bytes]
 
 
-def held(folder: Path) -> Held:
+def held(folder: Path) -> SecretData:
     """All files under a folder."""
     return {
         str(file.relative_to(folder)): file.read_bytes()
@@ -128,7 +128,7 @@ def test_a_run_that_was_killed_is_made_whole_by_the_next(tmp_path: Path, at: int
 @pytest.mark.parametrize("at", range(len(RECIPES)))
 def test_two_at_once_end_with_one_set(tmp_path: Path, at: int) -> None:
     keeper = FolderSecrets(tmp_path)
-    found: list[Held] = []
+    found: list[SecretData] = []
 
     def overtaken() -> None:
         assert complete(keeper, RECIPES) == []

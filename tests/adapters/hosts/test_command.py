@@ -27,7 +27,7 @@ def plan(*more: str, words: tuple[str, ...] = (), **limits: float) -> CommandPla
     return CommandPlan(host, URL, "/health", "{revision}", **{"start": 30, "silence": 30, **limits})
 
 
-class Served:
+class TracedServer:
     """A server of a command, and the traces that it noted."""
 
     def __init__(self, plan: CommandPlan, folder: Path) -> None:
@@ -47,8 +47,8 @@ class Served:
 
 
 @asynccontextmanager
-async def served(plan: CommandPlan, folder: Path) -> AsyncIterator[Served]:
-    one = Served(plan, folder)
+async def served(plan: CommandPlan, folder: Path) -> AsyncIterator[TracedServer]:
+    one = TracedServer(plan, folder)
     try:
         yield one
     finally:
@@ -111,7 +111,7 @@ async def test_a_loop_killed_before_the_trace_is_kept_leaves_no_process(tmp_path
 
 
 async def test_a_loop_that_cannot_keep_the_trace_leaves_no_process(tmp_path: Path) -> None:
-    one = Served(plan(words=("touch", str(tmp_path / "ran"))), tmp_path)
+    one = TracedServer(plan(words=("touch", str(tmp_path / "ran"))), tmp_path)
 
     async def note(trace: Trace) -> None:
         one.traces.append(trace)

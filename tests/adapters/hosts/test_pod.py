@@ -14,7 +14,7 @@ from tests.fakes import tiny
 from tests.fakes.chat_server import ChatServer
 from tests.fakes.clock import PATIENCE
 from tests.fakes.command import Command, end
-from tests.fakes.pods import MANIFEST, READY, Place, place_in
+from tests.fakes.pods import MANIFEST, READY, PodNamespace, place_in
 from tests.fakes.suites import checkpoint
 from tests.servers.kube_api import KubeApi
 
@@ -24,7 +24,7 @@ from caliper.ports.serving import Trace
 
 
 @pytest.fixture
-def place(kube_api: KubeApi, tmp_path: Path) -> Place:
+def place(kube_api: KubeApi, tmp_path: Path) -> PodNamespace:
     return place_in(kube_api, tmp_path)
 
 
@@ -32,7 +32,7 @@ async def drop(_: Trace) -> None:
     """A note that nobody keeps."""
 
 
-async def test_a_pod_is_made_waited_for_and_deleted(place: Place) -> None:
+async def test_a_pod_is_made_waited_for_and_deleted(place: PodNamespace) -> None:
     kept: list[Trace] = []
 
     async def note(trace: Trace) -> None:
@@ -89,7 +89,7 @@ async def test_a_pod_is_made_waited_for_and_deleted(place: Place) -> None:
     ],
 )
 async def test_a_pod_that_does_not_get_ready_fails_and_says_why(
-    place: Place, status: Mapping[str, Any], told: str
+    place: PodNamespace, status: Mapping[str, Any], told: str
 ) -> None:
     starting = asyncio.create_task(place.server(start=3).start(checkpoint(1), drop))
     await place.set_status(**status)
@@ -97,7 +97,9 @@ async def test_a_pod_that_does_not_get_ready_fails_and_says_why(
         await starting
 
 
-async def test_a_pod_that_ends_or_is_removed_while_it_is_used_is_noticed(place: Place) -> None:
+async def test_a_pod_that_ends_or_is_removed_while_it_is_used_is_noticed(
+    place: PodNamespace,
+) -> None:
     async with ChatServer(models=("m",)) as server:
         served = place.server(server.port, silence=1.0)
         starting = asyncio.create_task(served.start(checkpoint(1), drop))
@@ -113,7 +115,9 @@ async def test_a_pod_that_ends_or_is_removed_while_it_is_used_is_noticed(place: 
             await served.watch()
 
 
-async def test_what_the_api_refuses_fails_and_what_is_away_is_tried_again(place: Place) -> None:
+async def test_what_the_api_refuses_fails_and_what_is_away_is_tried_again(
+    place: PodNamespace,
+) -> None:
     with pytest.raises(BackendRejected, match=r"cannot create a pod: .* 403: .*forbidden"):
         await place.server(namespace="default").start(checkpoint(1), drop)
     with pytest.raises(BackendRejected, match=r"cannot create a pod: .* 422: .*containers"):
@@ -132,7 +136,7 @@ async def test_what_the_api_refuses_fails_and_what_is_away_is_tried_again(place:
 
 @pytest.mark.parametrize("moment", ["starting", "captioning"])
 async def test_a_loop_that_is_killed_leaves_a_pod_that_the_next_one_deletes(
-    place: Place, tmp_path: Path, moment: str
+    place: PodNamespace, tmp_path: Path, moment: str
 ) -> None:
     tiny.write_pictures(tmp_path, 3)
     tiny.text(tmp_path / "checkpoints" / "step-1" / "weights", "1")

@@ -13,7 +13,7 @@ from caliper.core.question import Ask, Failure, Item, Question, Reply, Source
 from caliper.core.rows import Row
 
 
-class Recorded:
+class RecordedBenchmark:
     """The part of a benchmark that has to do with recordings: rows {item, repeat, reply}."""
 
     def read_replies(self, rows: Iterable[Row], source: Source) -> Iterator[tuple[RecordKey, str]]:
@@ -25,7 +25,7 @@ class Recorded:
         return (str(item.source), item.key, str(repeat))
 
 
-BENCHMARK = cast("Benchmark", Recorded())
+BENCHMARK = cast("Benchmark", RecordedBenchmark())
 ROWS = [
     Row("replies/scene.jsonl", 1, {"item": "scene/1", "reply": '{"score": 1}'}),
     Row("replies/scene.jsonl", 2, {"item": "scene/2", "reply": "rubbish"}),

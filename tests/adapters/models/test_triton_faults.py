@@ -20,14 +20,15 @@ from caliper.core.errors import (
 pytestmark = pytest.mark.usefixtures("no_other_calls")
 
 
-async def cancelled_at(model: TritonModel) -> int:
-    return int((await ask(model, "[cancelled]")).text)
+async def count(model: TritonModel, kind: str) -> int:
+    """How many requests are waiting at the server, or were cancelled there."""
+    return int((await ask(model, f"[{kind}]")).text)
 
 
-async def until_cancelled(model: TritonModel, before: int) -> bool:
-    """Whether the server sees one more cancelled within some hundred requests."""
+async def becomes(model: TritonModel, kind: str, expected: int) -> bool:
+    """Whether the server counts so many within some hundred requests."""
     for _ in range(500):
-        if await cancelled_at(model) == before + 1:
+        if await count(model, kind) == expected:
             return True
     return False
 
@@ -148,28 +149,30 @@ async def test_a_slow_model_meets_the_deadline(triton: str) -> None:
 
 
 async def test_a_stream_that_is_silent_meets_the_deadline_and_is_cancelled(triton: str) -> None:
-    async with model_at(triton, VLLM) as patient, model_at(triton, VLLM, seconds=0.3) as model:
-        before = await cancelled_at(patient)
+    async with model_at(triton, VLLM) as patient, model_at(triton, VLLM, seconds=2.0) as model:
+        before = await count(patient, "cancelled")
         with pytest.raises(BackendTimeout):
             await ask(model, "[silent]")
-        assert await until_cancelled(patient, before)
+        assert await becomes(patient, "cancelled", before + 1)
 
 
 async def test_a_stream_without_end_is_left_at_the_limit_of_its_tokens(triton: str) -> None:
     async with model_at(triton, VLLM) as model:
-        before = await cancelled_at(model)
+        before = await count(model, "cancelled")
         with pytest.raises(BackendUnavailable, match="does not stop at the limit"):
             await ask(model, "[endless]", max_tokens=1)
-        assert await until_cancelled(model, before)
+        assert await becomes(model, "cancelled", before + 1)
 
 
 async def test_a_caller_who_leaves_cancels_the_request(triton: str) -> None:
     async with model_at(triton, VLLM) as model:
-        before = await cancelled_at(model)
-        with pytest.raises(TimeoutError):
-            async with asyncio.timeout(0.2):
-                await ask(model, "[silent]")
-        assert await until_cancelled(model, before)
+        before = await count(model, "cancelled")
+        asking = asyncio.create_task(ask(model, "[silent]"))
+        assert await becomes(model, "waiting", 1)
+        asking.cancel()
+        with pytest.raises(asyncio.CancelledError):
+            await asking
+        assert await becomes(model, "cancelled", before + 1)
 
 
 async def test_one_answer_cannot_be_asked_of_a_decoupled_model(triton: str) -> None:

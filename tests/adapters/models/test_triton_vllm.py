@@ -24,7 +24,7 @@ INPUTS = {
 }
 
 
-class Told:
+class TextResult:
     """tritonclient.grpc.InferResult, of one text."""
 
     def __init__(self, text: str) -> None:
@@ -43,7 +43,7 @@ class Backend:
         self.known, self.troubles = known, list(troubles)
         self.sampling: list[dict[str, Any]] = []
 
-    async def stream(self, inputs: Sequence[InferInput]) -> AsyncIterator[Told]:
+    async def stream(self, inputs: Sequence[InferInput]) -> AsyncIterator[TextResult]:
         given = next(each for each in inputs if each.name() == "sampling_parameters")
         # As the client sends it: behind the length, in four bytes.
         sampling = json.loads(given._get_content()[4:])
@@ -53,7 +53,7 @@ class Backend:
         names = [name for name in ("structured_outputs", "guided_decoding") if name in sampling]
         if not set(names) <= set(self.known):
             raise BackendUnavailable("'NoneType' object has no attribute 'lora_name'")
-        yield Told('{"answer": true}' if names else "A dog.")
+        yield TextResult('{"answer": true}' if names else "A dog.")
 
 
 def shape_of(backend: Backend) -> VllmShape:

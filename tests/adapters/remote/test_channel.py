@@ -92,11 +92,12 @@ async def test_a_service_without_news_is_listened_to() -> None:
     async with (
         asyncio.timeout(PATIENCE),
         serving() as (process, address),
-        RemoteGateway(Target(address, silence=1.0)) as gateway,
+        RemoteGateway(Target(address, silence=3.0)) as gateway,
     ):
         listening = asyncio.ensure_future(anext(gateway.watch("run", 1.0)))
         assert await said(process) == "listened to"
         # A server that does not permit it ends the connection when it is asked for the fifth time.
-        assert await asyncio.wait({listening}, timeout=6.5) == (set(), {listening})
+        # Each time it has a second to answer.
+        assert await asyncio.wait({listening}, timeout=16.5) == (set(), {listening})
         listening.cancel()
         await asyncio.wait({listening})

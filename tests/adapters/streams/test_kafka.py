@@ -136,7 +136,7 @@ async def test_a_topic_that_is_not_there_is_said_after_a_while(kafka: KafkaAcces
 
 
 async def test_a_job_longer_than_every_limit_keeps_the_membership(kafka: KafkaAccess) -> None:
-    topic, access = new_topic(kafka), hasty(kafka)
+    topic, access = new_topic(kafka), replace(hasty(kafka), session=3.0, longest_pause=3.0)
     async with streaming(access) as stream:
         await publish(stream, topic, 1)
         member = stream.consumer(topic, "judge")
@@ -144,7 +144,7 @@ async def test_a_job_longer_than_every_limit_keeps_the_membership(kafka: KafkaAc
         other = stream.consumer(topic, "judge")
         elsewhere = asyncio.create_task(other.receive())
         # That nothing happens while the limit passes is the case: there is no event of it.
-        await asyncio.sleep(3 * access.longest_pause)
+        await asyncio.sleep(1.5 * access.longest_pause)
         assert not elsewhere.done()
         await member.acknowledge(long)
         await member.leave()

@@ -27,7 +27,7 @@ WRONG = "never-to-be-printed"
 
 
 @dataclass(frozen=True)
-class Guarded:
+class SecuredBroker:
     """A broker by protocol, who signed its certificate, and certificates of its callers."""
 
     addresses: dict[str, str]
@@ -40,7 +40,7 @@ needs_kafka = pytest.mark.components("Kafka")
 
 
 @pytest.fixture(scope="module")
-def guarded(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Guarded]:
+def guarded(tmp_path_factory: pytest.TempPathFactory) -> Iterator[SecuredBroker]:
     folder = tmp_path_factory.mktemp("guarded")
     ca = certify(folder / "tls", "ca")
     broker = certify(folder / "tls", "broker", ca)
@@ -51,11 +51,11 @@ def guarded(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Guarded]:
     except fetch.Missing as reason:
         leave_out("Kafka", reason)
     ours = certify(folder / "tls", "worker", ca)
-    yield Guarded(addresses, ca.certificate, ours, certify(folder / "tls", "stranger"))
+    yield SecuredBroker(addresses, ca.certificate, ours, certify(folder / "tls", "stranger"))
     server.stop()
 
 
-def known(there: Guarded, protocol: str, mechanism: str = "SCRAM-SHA-512") -> KafkaSecurity:
+def known(there: SecuredBroker, protocol: str, mechanism: str = "SCRAM-SHA-512") -> KafkaSecurity:
     """What this protocol asks of us."""
     sasl = KafkaSasl(mechanism, USER, PASSWORD) if protocol.startswith("SASL") else None
     if not protocol.endswith("SSL"):
@@ -91,14 +91,16 @@ async def there_and_back(access: KafkaAccess, topic: str) -> None:
         ),
     ],
 )
-async def test_who_is_known_is_let_in(guarded: Guarded, protocol: str, mechanism: str) -> None:
+async def test_who_is_known_is_let_in(
+    guarded: SecuredBroker, protocol: str, mechanism: str
+) -> None:
     access = KafkaAccess(guarded.addresses[protocol], known(guarded, protocol, mechanism))
     topic = f"jobs-{uuid4().hex[:8]}"
     await asyncio.to_thread(apply_topics, access, (Topic(topic, 1, {}),))
     await there_and_back(access, topic)
 
 
-def strange(there: Guarded, how: str) -> tuple[str, KafkaSecurity]:
+def strange(there: SecuredBroker, how: str) -> tuple[str, KafkaSecurity]:
     """A protocol, and who is not let in by it."""
     strangers = there.strangers
     ways = {
@@ -130,7 +132,7 @@ def strange(there: Guarded, how: str) -> tuple[str, KafkaSecurity]:
     ],
 )  # fmt: skip
 async def test_who_is_not_let_in_hears_it_and_leaves_nothing_behind(
-    guarded: Guarded, how: str, caplog: pytest.LogCaptureFixture
+    guarded: SecuredBroker, how: str, caplog: pytest.LogCaptureFixture
 ) -> None:
     protocol, security = strange(guarded, how)
     access = KafkaAccess(guarded.addresses[protocol], security, patience=1.5)
@@ -154,7 +156,7 @@ async def test_who_is_not_let_in_hears_it_and_leaves_nothing_behind(
 
 
 @needs_kafka
-def test_the_command_line_gives_its_user_and_the_ca(guarded: Guarded, tmp_path: Path) -> None:
+def test_the_command_line_gives_its_user_and_the_ca(guarded: SecuredBroker, tmp_path: Path) -> None:
     secret = tmp_path / "secret"
     secret.write_text(f"{PASSWORD}\n", "utf-8")
     given = {

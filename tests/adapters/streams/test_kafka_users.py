@@ -35,7 +35,7 @@ needs_kafka = pytest.mark.components("Kafka")
 
 
 @dataclass(frozen=True)
-class Guarded:
+class AdministeredBroker:
     """A broker as its administrator reaches it, and its users."""
 
     admin: KafkaAccess
@@ -54,7 +54,7 @@ def made(name: str, grant: StreamGrant) -> StreamUser:
 
 
 @pytest.fixture(scope="module")
-def guarded(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Guarded]:
+def guarded(tmp_path_factory: pytest.TempPathFactory) -> Iterator[AdministeredBroker]:
     folder = tmp_path_factory.mktemp("authorized")
     ca = certify(folder / "tls", "ca")
     pair = certify(folder / "tls", "broker", ca)
@@ -70,7 +70,7 @@ def guarded(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Guarded]:
     users = {name: made(name, grant) for name, grant in STREAM_GRANTS.items()}
     lines = apply_stream_users(admin, list(users.values()))
     assert len(lines) == len(users) + sum(len(each.permits) for each in users.values())
-    yield Guarded(admin, users)
+    yield AdministeredBroker(admin, users)
     server.stop()
 
 
@@ -105,7 +105,7 @@ async def act(access: KafkaAccess, grant: StreamGrant) -> None:
 
 
 @needs_kafka
-async def test_each_does_what_its_service_does(guarded: Guarded) -> None:
+async def test_each_does_what_its_service_does(guarded: AdministeredBroker) -> None:
     stream = KafkaStream(guarded.admin)
     for topic in (*TOPICS, _ANNOUNCED):
         await stream.publish(Message(topic.name, "run/a/1", b"a message"))
@@ -139,7 +139,9 @@ async def take(access: KafkaAccess, topic: str) -> None:
 
 
 @needs_kafka
-async def test_a_second_generation_works_beside_the_first_which_then_ends(guarded: Guarded) -> None:
+async def test_a_second_generation_works_beside_the_first_which_then_ends(
+    guarded: AdministeredBroker,
+) -> None:
     first, second = (made(f"rotated-{n}", STREAM_GRANTS["judge"]) for n in (1, 2))
     for user in (first, second):
         assert await asyncio.to_thread(apply_stream_users, guarded.admin, [user])
@@ -184,7 +186,7 @@ async def create(access: KafkaAccess, topic: str) -> None:
     ],
 )
 async def test_nobody_does_what_others_do(
-    guarded: Guarded,
+    guarded: AdministeredBroker,
     user: str,
     act: Callable[[KafkaAccess, str], Coroutine[Any, Any, None]],
     topic: str,
@@ -195,7 +197,7 @@ async def test_nobody_does_what_others_do(
 
 
 @needs_kafka
-def test_what_is_right_stays_and_what_differs_is_corrected(guarded: Guarded) -> None:
+def test_what_is_right_stays_and_what_differs_is_corrected(guarded: AdministeredBroker) -> None:
     everybody = list(guarded.users.values())
     assert apply_stream_users(guarded.admin, everybody) == []
     one = made("one", StreamGrant(publishes=("runs",)))
@@ -212,7 +214,7 @@ def test_what_is_right_stays_and_what_differs_is_corrected(guarded: Guarded) -> 
 
 
 @needs_kafka
-def test_who_is_no_administrator_is_told_so(guarded: Guarded) -> None:
+def test_who_is_no_administrator_is_told_so(guarded: AdministeredBroker) -> None:
     with pytest.raises(StreamUnavailable, match="the users could not be applied"):
         apply_stream_users(guarded.access("judge"), list(guarded.users.values()))
 

@@ -16,7 +16,7 @@ TOPIC = "verdicts"
 MANY = 1000
 
 
-class Counted(MemoryStream):
+class CountingLog(MemoryStream):
     """A log that counts its readings, and breaks them off at offset `broken`."""
 
     def __init__(self) -> None:
@@ -72,11 +72,11 @@ class Follower:
 
 
 @pytest.fixture
-def logs() -> Counted:
-    return Counted()
+def logs() -> CountingLog:
+    return CountingLog()
 
 
-async def test_those_who_are_level_share_a_reading(logs: Counted) -> None:
+async def test_those_who_are_level_share_a_reading(logs: CountingLog) -> None:
     log = LogFanOut(logs)
     await logs.grow(5)
     followers = [Follower(log) for _ in range(4)]
@@ -89,7 +89,7 @@ async def test_those_who_are_level_share_a_reading(logs: Counted) -> None:
     assert logs.open == 0
 
 
-async def test_one_that_is_ahead_gets_nothing_twice(logs: Counted) -> None:
+async def test_one_that_is_ahead_gets_nothing_twice(logs: CountingLog) -> None:
     log = LogFanOut(logs)
     await logs.grow(5)
     first, ahead = Follower(log), Follower(log, start=3)
@@ -101,7 +101,7 @@ async def test_one_that_is_ahead_gets_nothing_twice(logs: Counted) -> None:
     await ahead.stop()
 
 
-async def test_one_that_is_behind_reads_by_itself_until_it_is_level(logs: Counted) -> None:
+async def test_one_that_is_behind_reads_by_itself_until_it_is_level(logs: CountingLog) -> None:
     log = LogFanOut(logs)
     await logs.grow(MANY)
     first = Follower(log, start=MANY - 1)
@@ -119,7 +119,7 @@ async def test_one_that_is_behind_reads_by_itself_until_it_is_level(logs: Counte
     assert logs.open == 0
 
 
-async def test_one_that_leaves_holds_nobody_up(logs: Counted) -> None:
+async def test_one_that_leaves_holds_nobody_up(logs: CountingLog) -> None:
     log = LogFanOut(logs)
     await logs.grow(1)
     other = Follower(log)
@@ -135,7 +135,7 @@ async def test_one_that_leaves_holds_nobody_up(logs: Counted) -> None:
     assert (logs.begun, logs.open) == (1, 0)
 
 
-async def test_an_error_reaches_all_who_then_read_anew(logs: Counted) -> None:
+async def test_an_error_reaches_all_who_then_read_anew(logs: CountingLog) -> None:
     log = LogFanOut(logs)
     await logs.grow(3)
     logs.broken = 2
@@ -153,7 +153,7 @@ async def test_an_error_reaches_all_who_then_read_anew(logs: Counted) -> None:
     assert (logs.begun, logs.open) == (2, 0)
 
 
-async def test_the_end_of_the_topic_is_the_end_for_all(logs: Counted) -> None:
+async def test_the_end_of_the_topic_is_the_end_for_all(logs: CountingLog) -> None:
     log = LogFanOut(logs)
     await logs.grow(2)
     await logs.close_topic(TOPIC)

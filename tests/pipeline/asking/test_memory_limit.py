@@ -14,7 +14,7 @@ from caliper.ports.models import Completion, Image
 TEN = Image(b"." * 10, "image/jpeg")
 
 
-class Held:
+class PlaceHolders:
     """Tasks that take a place each, and keep it until they are let go."""
 
     def __init__(self, holding: MemoryLimit) -> None:
@@ -51,7 +51,7 @@ class Held:
 
 
 async def test_no_more_than_so_many_bytes_and_first_come_first_served() -> None:
-    held = Held(MemoryLimit(100, concurrency=1))
+    held = PlaceHolders(MemoryLimit(100, concurrency=1))
     held.start(40, 40, 40, 10)
     assert await held.settled() == [0, 1]
     held.go[0].set()
@@ -62,7 +62,7 @@ async def test_no_more_than_so_many_bytes_and_first_come_first_served() -> None:
 
 
 async def test_what_is_larger_than_the_bound_is_held_alone() -> None:
-    held = Held(MemoryLimit(100, concurrency=4))
+    held = PlaceHolders(MemoryLimit(100, concurrency=4))
     held.start(500)
     assert await held.settled() == [0]
     held.start(500, 10)
@@ -92,7 +92,7 @@ async def test_sizes_that_are_not_known_yet_are_bounded_in_number() -> None:
 
 
 async def test_who_is_cancelled_or_fails_gives_his_place_back() -> None:
-    held = Held(MemoryLimit(100, concurrency=1))
+    held = PlaceHolders(MemoryLimit(100, concurrency=1))
     held.start(90, 90, 90)
     assert await held.settled() == [0]
     held.tasks[1].cancel()
@@ -120,7 +120,7 @@ class Pictures:
         return [TEN] * 4
 
 
-class Slow(ScriptedModel):
+class GatedModel(ScriptedModel):
     """Answers when it is told to."""
 
     def __init__(self) -> None:
@@ -135,7 +135,7 @@ class Slow(ScriptedModel):
 
 
 async def test_behind_a_slow_endpoint_no_more_is_prepared_than_may_be_held() -> None:
-    model, media = Slow(), Pictures()
+    model, media = GatedModel(), Pictures()
     models = {"reader": runs.JUDGE, "captioner": model.identity}
     spec = runs.spec(runs.part(captions=None, models=models))
     found = {"captionqa": runs.sources(runs.choice_rows(12, 1), None)}

@@ -40,7 +40,7 @@ class SlowExport(JsonExport):
         return super().write(report, verdicts, directory)
 
 
-class Writing:
+class GatedAggregator:
     """An aggregator whose captions can be read once the gate is open."""
 
     def __init__(self, seconds: float = 0.0) -> None:
@@ -59,7 +59,7 @@ class Writing:
 
 
 async def test_no_outcome_is_told_beside_captions_that_are_older() -> None:
-    writing = Writing()
+    writing = GatedAggregator()
     house, board = writing.house, writing.board
     run = await stored_run(house.store)
     await board.apply([event_of(run, EventKind.PLAN, 1)])
@@ -79,7 +79,7 @@ async def test_no_outcome_is_told_beside_captions_that_are_older() -> None:
 
 
 async def test_a_report_waits_for_its_turn_and_waiting_costs_nothing() -> None:
-    writing = Writing()
+    writing = GatedAggregator()
     writing.gate.set()
     house, board = writing.house, writing.board
     run = await stored_run(house.store)
@@ -100,7 +100,7 @@ async def test_a_report_waits_for_its_turn_and_waiting_costs_nothing() -> None:
 
 
 async def test_a_dear_report_is_not_written_again_at_once() -> None:
-    writing = Writing(seconds=60)
+    writing = GatedAggregator(seconds=60)
     writing.gate.set()
     house, board = writing.house, writing.board
     run = await stored_run(house.store)

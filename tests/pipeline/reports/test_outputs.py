@@ -21,7 +21,7 @@ async def shards() -> AsyncGenerator[list[VerdictRow], None]:
         yield shard
 
 
-class Noting:
+class BoundedSink:
     """ports.storage.ReportSink that reads at most so many rows."""
 
     def __init__(self, name: str, most: int | None = None) -> None:
@@ -35,27 +35,27 @@ class Noting:
         return directory / self.name
 
 
-class Full(Noting):
+class Full(BoundedSink):
     def write(self, report: Report, verdicts: Iterator[VerdictRow], directory: Path) -> Path:
         super().write(report, verdicts, directory)
         raise StoreFull("no space left")
 
 
 async def test_every_sink_gets_all_rows_in_order(tmp_path: Path) -> None:
-    first, second = Noting("a"), Noting("b")
+    first, second = BoundedSink("a"), BoundedSink("b")
     files = await write_outputs([first, second], FOUND, shards, tmp_path)
     assert files == [tmp_path / "a", tmp_path / "b"]
     assert first.rows == second.rows == ROWS
 
 
 async def test_writing_does_not_hold_up_the_loop(tmp_path: Path) -> None:
-    sink = Noting("a")
+    sink = BoundedSink("a")
     await write_outputs([sink], FOUND, shards, tmp_path)
     assert sink.thread != threading.get_ident()
 
 
 async def test_a_sink_need_not_read_to_the_end(tmp_path: Path) -> None:
-    some, none, rest = Noting("a", 3), Noting("b", 0), Noting("c")
+    some, none, rest = BoundedSink("a", 3), BoundedSink("b", 0), BoundedSink("c")
     await write_outputs([some, none, rest], FOUND, shards, tmp_path)
     assert (some.rows, none.rows, rest.rows) == (ROWS[:3], [], ROWS)
 
@@ -69,14 +69,19 @@ async def test_rows_that_are_kept_are_read_once_to_their_end(tmp_path: Path) -> 
         async for shard in shards():
             yield shard
 
-    some, first, second, third = Noting("a", 3), Noting("b"), Noting("c"), Noting("d", 1)
+    some, first, second, third = (
+        BoundedSink("a", 3),
+        BoundedSink("b"),
+        BoundedSink("c"),
+        BoundedSink("d", 1),
+    )
     await write_outputs([some, first, second, third], FOUND, cache_rows(counted), tmp_path)
     assert (some.rows, first.rows, second.rows, third.rows) == (ROWS[:3], ROWS, ROWS, ROWS[:1])
     assert begun == 2
 
 
 async def test_a_full_disk_is_told_and_what_was_written_stays(tmp_path: Path) -> None:
-    first, last = Noting("a"), Noting("c")
+    first, last = BoundedSink("a"), BoundedSink("c")
     with pytest.raises(StoreFull):
         await write_outputs([first, Full("b"), last], FOUND, shards, tmp_path)
     assert (first.rows, last.rows) == (ROWS, [])
@@ -88,7 +93,7 @@ async def test_a_plan_that_cannot_be_read_is_told(tmp_path: Path) -> None:
         raise InvalidInput("the plan lost a shard")
 
     with pytest.raises(InvalidInput, match="lost a shard"):
-        await write_outputs([Noting("a")], FOUND, broken, tmp_path)
+        await write_outputs([BoundedSink("a")], FOUND, broken, tmp_path)
 
 
 async def test_rows_that_need_a_thread_get_one_beside_the_sinks(tmp_path: Path) -> None:
@@ -97,7 +102,7 @@ async def test_rows_that_need_a_thread_get_one_beside_the_sinks(tmp_path: Path) 
     async def unpacked() -> AsyncGenerator[list[VerdictRow], None]:
         yield await asyncio.to_thread(lambda: ROWS)
 
-    sinks = [Noting(name) for name in "abc"]
+    sinks = [BoundedSink(name) for name in "abc"]
     await asyncio.gather(*(write_outputs([sink], FOUND, unpacked, tmp_path) for sink in sinks))
     assert [sink.rows for sink in sinks] == [ROWS] * 3
 
@@ -119,7 +124,7 @@ class Folder:
             self.closed = True
 
 
-class Writing(Noting):
+class FolderSink(BoundedSink):
     """Says what is left of the folder when it ends."""
 
     def __init__(self, folder: Folder) -> None:
@@ -141,7 +146,7 @@ async def test_who_is_cancelled_leaves_no_thread_behind(tmp_path: Path, times: i
     async def write() -> None:
         folder.place.mkdir()
         try:
-            await write_outputs([Writing(folder)], FOUND, folder.rows, folder.place)
+            await write_outputs([FolderSink(folder)], FOUND, folder.rows, folder.place)
         finally:
             folder.place.rmdir()
 
@@ -159,7 +164,7 @@ async def test_a_sink_that_reads_on_after_its_caller_left_is_given_nothing(tmp_p
     begun, go_on = asyncio.Event(), threading.Event()
     loop = asyncio.get_running_loop()
 
-    class Slow(Noting):
+    class Slow(BoundedSink):
         def write(self, report: Report, verdicts: Iterator[VerdictRow], directory: Path) -> Path:
             self.rows = [next(verdicts)]
             loop.call_soon_threadsafe(begun.set)

@@ -30,7 +30,7 @@ TEXTS = {"nat_001": "Two dogs.", SAMPLE: "A dog."}
 
 
 @dataclass
-class Noting(Mapping[str, str]):
+class TracedCaptions(Mapping[str, str]):
     """Captions that note which threads look at them."""
 
     threads: set[int] = field(default_factory=set)
@@ -48,7 +48,7 @@ class Noting(Mapping[str, str]):
 
 
 async def test_captions_are_packed_beside_the_loop() -> None:
-    store, captions = MemoryStore(), Noting()
+    store, captions = MemoryStore(), TracedCaptions()
     name = await put_captions(store, captions)
     assert name == digest(TEXTS)
     assert list((await read_captions(store, name)).items()) == list(TEXTS.items())

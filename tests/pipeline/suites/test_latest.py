@@ -3,30 +3,18 @@
 from tests.fakes.clock import FakeClock
 from tests.fakes.stores import MemoryStore
 from tests.fakes.suites import checkpoint, suite
+from tests.fakes.telemetry import RecordedTelemetry
 
 from caliper.core.checkpoints import EntryFigure
 from caliper.core.entry_states import EntryCause
 from caliper.pipeline.suites.latest import LatestScores
 from caliper.pipeline.suites.loop import SuiteEvent
 from caliper.pipeline.suites.registry import SuiteRegistry
-from caliper.ports.telemetry import CheckpointScored, Event, Score, Telemetry
-
-
-class Recorded:
-    """ports.telemetry.Telemetry that keeps what it is told."""
-
-    def __init__(self) -> None:
-        self.events: list[Event] = []
-
-    def record(self, event: Event) -> None:
-        self.events.append(event)
-
-    def stage(self, name: str) -> Telemetry:
-        return self
+from caliper.ports.telemetry import CheckpointScored, Score
 
 
 async def test_a_late_checkpoint_changes_nothing_and_a_new_version_begins_anew() -> None:
-    registry, told = SuiteRegistry(MemoryStore(), FakeClock()), Recorded()
+    registry, told = SuiteRegistry(MemoryStore(), FakeClock()), RecordedTelemetry()
     await registry.apply(suite())
 
     async def evaluated(step: int, version: str = "a" * 16, **more: bool) -> SuiteEvent:

@@ -25,12 +25,14 @@ class TritonPythonModel:
         # By what name schemas are known here, which differs between releases of the backend.
         config = json.loads(args["model_config"])
         self._form = config["parameters"]["schemas"]["string_value"]
-        self._cancelled = 0
+        self._cancelled = self._waiting = 0
 
     def execute(self, requests):
         for request in requests:
             sender = request.get_response_sender()
-            thread = threading.Thread(target=self._infer, args=(Asked(request, self._form), sender))
+            thread = threading.Thread(
+                target=self._infer, args=(BackendRequest(request, self._form), sender)
+            )
             thread.start()
             self._threads = [each for each in self._threads if each.is_alive()] + [thread]
 
@@ -47,32 +49,37 @@ class TritonPythonModel:
             text = [pb_utils.Tensor("text_output", np.array(["N/A"], dtype=object))]
             sender.send(pb_utils.InferenceResponse(text, error=failed), flags=FINAL)
 
+    def _counts(self):
+        return {"[waiting]": self._waiting, "[cancelled]": self._cancelled}
+
     def _answer(self, asked, sender):
         asked.read()
         if "[silent]" in asked.prompt or "[endless]" in asked.prompt:
+            self._waiting += 1
             while not sender.is_cancelled():
                 if "[endless]" in asked.prompt:
                     sender.send(asked.response(" and", "None", 1))
                 time.sleep(0.005)
+            self._waiting -= 1
             self._cancelled += 1
             sender.send(flags=FINAL)
         elif "[nothing]" in asked.prompt:
             sender.send(flags=FINAL)
         elif asked.stream:
-            words, reason = asked.generated(self._cancelled)
+            words, reason = asked.generated(self._counts())
             for number, word in enumerate(words):
                 last = number == len(words) - 1
                 text = word if number == 0 else f" {word}"
                 response = asked.response(text, reason if last else "None", 1)
                 sender.send(response, flags=FINAL if last else 0)
         else:
-            words, reason = asked.generated(self._cancelled)
+            words, reason = asked.generated(self._counts())
             front = "" if asked.exclude_input else asked.prompt
             text = front + " ".join(words)
             sender.send(asked.response(text, reason, len(words)), flags=FINAL)
 
 
-class Asked:
+class BackendRequest:
     """A request of the vLLM backend."""
 
     def __init__(self, request, form):
@@ -107,7 +114,7 @@ class Asked:
             return None
         return given if set(given) <= SAMPLING | {self._form} else None
 
-    def generated(self, cancelled):
+    def generated(self, counts):
         if "[fail]" in self.prompt:
             raise RuntimeError("the engine is out of memory")
         if "[long]" in self.prompt:
@@ -119,8 +126,9 @@ class Asked:
             return [], "stop"
         if "[abort]" in self.prompt:
             return ["half"], "abort"
-        if "[cancelled]" in self.prompt:
-            return [str(cancelled)], "stop"
+        for name, count in counts.items():
+            if name in self.prompt:
+                return [str(count)], "stop"
         if "[prompt]" in self.prompt:
             told = {"prompt": self.prompt, "images": len(self._images), **self._sampling}
             return [json.dumps(told)], "stop"
