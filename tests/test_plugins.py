@@ -86,7 +86,7 @@ def test_commands_about_all_benchmarks_leave_out_a_broken_one(
     find_in(tmp_path, monkeypatch, registry.PLUGINS)
     assert "broken" in registry.benchmark_names()
     assert tuple(registry.usable_names()) == tuple(registry.BUILT_IN)
-    with pytest.raises(InvalidInput, match=r"a-package 1\.0 .* no Benchmark of that name"):
+    with pytest.raises(InvalidInput, match=r"a-package 1\.0 .* not a Benchmark of that name"):
         registry.benchmark("broken")
 
 
