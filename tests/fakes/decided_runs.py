@@ -18,7 +18,7 @@ from caliper.local.config import RunConfig, check_config
 from caliper.local.directory import RunDirectory
 from caliper.local.run import evaluate
 from caliper.local.setup import prepare
-from caliper.local.silent_watcher import SilentWatcher
+from caliper.local.watchers import SilentWatcher
 from caliper.pipeline.aggregation.sequential import SequentialPlan
 from caliper.wiring.clock import SystemClock
 from caliper.wiring.settings import access, decoders

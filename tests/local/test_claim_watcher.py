@@ -5,7 +5,7 @@ from unittest.mock import Mock
 from caliper.core.messages import ExamineJob, Verdicts
 from caliper.core.plan import PlannedBenchmark, PlanSummary
 from caliper.local.claim_watcher import ClaimWatcher
-from caliper.local.silent_watcher import SilentWatcher
+from caliper.local.watchers import SilentWatcher
 
 
 def test_captions_are_noted_until_there_are_verdicts() -> None:

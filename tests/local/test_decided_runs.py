@@ -20,7 +20,7 @@ from caliper.local.config import check_config
 from caliper.local.directory import RunDirectory
 from caliper.local.run import evaluate
 from caliper.local.setup import prepare
-from caliper.local.silent_watcher import SilentWatcher
+from caliper.local.watchers import SilentWatcher
 from caliper.pipeline.aggregation.drawn_blocks import decide_again
 from caliper.pipeline.aggregation.sequential import NO_CAPTIONS, ComparisonRule, SequentialPlan
 from caliper.pipeline.ledger.run_ledger import RunLedger

@@ -21,7 +21,7 @@ from caliper.core.errors import ModelChanged
 from caliper.local.config import RunConfig, check_config
 from caliper.local.run import RunResult, evaluate
 from caliper.local.setup import prepare
-from caliper.local.silent_watcher import SilentWatcher
+from caliper.local.watchers import SilentWatcher
 from caliper.wiring.clock import SystemClock
 from caliper.wiring.models import Access
 

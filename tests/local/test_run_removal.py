@@ -13,7 +13,7 @@ from caliper.local.directory import RunDirectory
 from caliper.local.run import evaluate
 from caliper.local.run_removal import remove_run
 from caliper.local.setup import prepare
-from caliper.local.silent_watcher import SilentWatcher
+from caliper.local.watchers import SilentWatcher
 from caliper.wiring.clock import SystemClock
 from caliper.wiring.settings import access, decoders
 

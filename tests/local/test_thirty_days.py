@@ -26,8 +26,8 @@ from caliper.core.errors import BackendUnavailable, StoreUnavailable
 from caliper.core.notices import Notice
 from caliper.core.suites import Suite
 from caliper.local import suite_runs
-from caliper.local.silent_watcher import SilentWatcher
 from caliper.local.suite_runs import LocalEvaluator
+from caliper.local.watchers import SilentWatcher
 from caliper.pipeline.suites import history, outbox
 from caliper.pipeline.suites.baselines import BaselineChoice
 from caliper.pipeline.suites.claims import EntryClaim

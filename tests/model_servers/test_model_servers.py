@@ -26,7 +26,7 @@ from caliper.core.question import Decoding
 from caliper.local.config import check_config
 from caliper.local.run import evaluate
 from caliper.local.setup import prepare
-from caliper.local.silent_watcher import SilentWatcher
+from caliper.local.watchers import SilentWatcher
 from caliper.ports.models import ChatMessage
 from caliper.wiring.clock import SystemClock
 from caliper.wiring.models import Access

@@ -17,9 +17,9 @@ from caliper.cli.analyze_comprecap import comprecap
 from caliper.cli.comparison import Partial
 from caliper.cli.flags import Json
 from caliper.cli.run_arguments import Runs
+from caliper.local.analyses.element_verdicts import read_element_verdicts
+from caliper.local.analyses.question_answers import read_answers
 from caliper.local.directory import find_run
-from caliper.pipeline.comparing.element_verdicts import read_element_verdicts
-from caliper.pipeline.comparing.question_answers import read_answers
 
 CapabilityNames = Annotated[list[str] | None, only_option(capability_analyses.NAMES)]
 CaptionNames = Annotated[list[str] | None, only_option(caption_analyses.NAMES)]

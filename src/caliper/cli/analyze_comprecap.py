@@ -27,9 +27,9 @@ from caliper.cli.metrics.ratings import read_human_scores
 from caliper.cli.options import command_taking
 from caliper.cli.run_arguments import Runs
 from caliper.core.errors import InvalidInput
+from caliper.local.analyses.caption_matching import MatchingPorts
+from caliper.local.analyses.scene_outcomes import read_scenes
 from caliper.local.directory import find_run
-from caliper.pipeline.comparing.caption_matching import MatchingPorts
-from caliper.pipeline.comparing.scene_outcomes import read_scenes
 from caliper.pipeline.ledger.runs import StoredRun
 from caliper.wiring.clock import SystemClock
 from caliper.wiring.models import ModelRoom

@@ -32,8 +32,7 @@ from caliper.core.outcome import UNDRAWN, Outcome, Unscored
 from caliper.core.question import Item
 from caliper.core.run import RunSpec
 from caliper.core.tally import Tally
-from caliper.local.progress_counter import ProgressCounter
-from caliper.local.silent_watcher import SilentWatcher
+from caliper.local.watchers import ProgressCounter, SilentWatcher
 from caliper.ports.clock import Clock
 from caliper.ports.watcher import Watcher
 

@@ -9,11 +9,10 @@ from typing import Self
 
 from caliper.adapters import phrases
 from caliper.local.config import RunConfig
-from caliper.local.progress_counter import ProgressCounter
 from caliper.local.recipes import recipe_gaps
 from caliper.local.run import RunResult
 from caliper.local.setup import RunSetup
-from caliper.local.silent_watcher import SilentWatcher
+from caliper.local.watchers import ProgressCounter, SilentWatcher
 from caliper.ports.watcher import Watcher
 
 _CHANGING, _LOGGED = 0.3, 30.0

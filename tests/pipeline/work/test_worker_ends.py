@@ -5,6 +5,8 @@ import pytest
 from tests.fakes.clock import FakeClock
 from tests.fakes.job_worker import Bench, always
 
+from caliper.adapters.streams.memory import MemoryStream
+from caliper.core.envelopes import Message
 from caliper.core.errors import (
     BackendTimeout,
     InvalidInput,
@@ -13,7 +15,7 @@ from caliper.core.errors import (
     StoreUnavailable,
     StreamUnavailable,
 )
-from caliper.pipeline.work.worker import WorkerLimits, first_failure
+from caliper.pipeline.work.worker import Attempt, Worker, WorkerLimits, first_failure
 from caliper.ports.telemetry import JobEnd
 
 OF_THE_RUN = [ModelChanged("x"), StoreUnavailable("x"), StoreFull("x"), StreamUnavailable("x")]
@@ -104,6 +106,32 @@ async def test_a_worker_that_is_cancelled_hands_its_jobs_back() -> None:
         await working
     await bench.work(lambda name, before, final: None)
     assert sorted(bench.done) == ["a", "b"]
+
+
+async def test_a_cancelled_job_whose_end_meets_an_outage_is_not_repeated() -> None:
+    stream, working, calls = MemoryStream(), asyncio.Event(), list[Attempt]()
+
+    async def handle(attempt: Attempt) -> None:
+        calls.append(attempt)
+        if len(calls) == 1:
+            try:
+                working.set()
+                await asyncio.Event().wait()
+            finally:
+                raise StoreUnavailable("away")
+
+    async def give_up(_: bytes, error: BaseException) -> None:
+        raise error
+
+    await stream.publish(Message("jobs", "a", b"a"))
+    consumer = stream.consumer("jobs", "workers")
+    worker = Worker(consumer, handle, give_up, FakeClock(), WorkerLimits(pause=5.0))
+    running = asyncio.create_task(worker.run())
+    await working.wait()
+    running.cancel()
+    with pytest.raises(asyncio.CancelledError):
+        await running
+    assert len(calls) == 1
 
 
 def test_the_first_failure_of_nested_groups() -> None:

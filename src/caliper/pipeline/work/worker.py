@@ -273,7 +273,11 @@ class Worker:
         return self._limits.pause is not None and error_policy(error).fate is JobFate.PAUSE
 
     async def _pause(self, error: Exception) -> None:
-        """Log the outage and wait before the next try."""
+        """Log the outage and wait before the next try, unless the job is cancelled."""
+        task = asyncio.current_task()
+        if task is not None and task.cancelling():
+            # What a cancelled job saves at its end met the outage, and its error came instead.
+            raise asyncio.CancelledError from error
         _LOG.warning("work is paused: %s", error)
         await self._clock.sleep(self._limits.pause or 0.0)
 

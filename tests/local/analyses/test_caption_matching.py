@@ -14,9 +14,9 @@ from caliper.core.messages import ExamineJob
 from caliper.core.run import Identity, RunSpec
 from caliper.lexical.ngrams import NgramEmbedder
 from caliper.lexical.tagger import RuleTagger
+from caliper.local.analyses.caption_matching import CaptionMatcher, MatchingPorts
 from caliper.pipeline.asking.answerer import PromptingAnswerer
 from caliper.pipeline.asking.examiner import Examiner, Models
-from caliper.pipeline.comparing.caption_matching import CaptionMatcher, MatchingPorts
 from caliper.ports.models import Embedder, NounTagger
 
 RULES = Identity("lexical", "lexical-rules", "1")

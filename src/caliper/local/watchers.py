@@ -1,10 +1,28 @@
-"""A watcher that counts."""
+"""Watchers that others build on: one that does nothing, one that counts."""
 
 from __future__ import annotations
 
 from caliper.core.messages import ExamineJob, Verdicts
 from caliper.core.plan import PlanSummary
-from caliper.local.silent_watcher import SilentWatcher
+
+
+class SilentWatcher:
+    """A ports.watcher.Watcher that ignores everything; subclasses override methods."""
+
+    def on_plan(self, summary: PlanSummary) -> None:
+        """Do nothing."""
+
+    def on_warning(self, text: str) -> None:
+        """Do nothing."""
+
+    def on_resume(self, benchmark: str, known: int) -> None:
+        """Do nothing."""
+
+    def on_caption(self, benchmark: str, sample: str) -> None:
+        """Do nothing."""
+
+    def on_verdicts(self, job: ExamineJob, verdicts: Verdicts) -> None:
+        """Do nothing."""
 
 
 class ProgressCounter(SilentWatcher):

@@ -22,7 +22,7 @@ from caliper.core.outcome import Scored
 from caliper.core.question import Item
 from caliper.core.run import RunSpec
 from caliper.core.tally import Tally
-from caliper.pipeline.comparing.setups import (
+from caliper.local.analyses.setups import (
     Setup,
     open_whole,
     refuse_equal,

@@ -16,8 +16,8 @@ from caliper.benchmarks.comprecap.planning import NAME
 from caliper.core.errors import InvalidInput
 from caliper.core.question import Source
 from caliper.core.run import RunSpec
-from caliper.pipeline.comparing.caption_matching import CaptionMatcher, MatchingPorts
-from caliper.pipeline.comparing.setups import (
+from caliper.local.analyses.caption_matching import CaptionMatcher, MatchingPorts
+from caliper.local.analyses.setups import (
     open_whole,
     refuse_equal,
     refuse_other_data,

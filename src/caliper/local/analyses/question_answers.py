@@ -14,7 +14,7 @@ from caliper.core.errors import InvalidInput
 from caliper.core.outcome import Scored
 from caliper.core.question import Item, Question, Source
 from caliper.core.run import RunSpec
-from caliper.pipeline.comparing.setups import (
+from caliper.local.analyses.setups import (
     Setup,
     open_whole,
     refuse_equal,
