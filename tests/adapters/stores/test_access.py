@@ -95,7 +95,7 @@ def test_the_token_of_a_session_goes_along_and_is_not_printed() -> None:
 
 def test_users_of_a_store_that_is_no_minio_are_made_by_hand(versity: str) -> None:
     judge = StoreUser("judge", "a-secret-of-the-judge", {"Version": "2012-10-17", "Statement": []})
-    with pytest.raises(StoreUnavailable, match=r"`caliper storage policies` prints") as refused:
+    with pytest.raises(StoreUnavailable, match="from `caliper storage policies`") as refused:
         apply_store_users(versity_access(versity), [judge])
     assert judge.secret_key not in str(refused.value)
 

@@ -71,7 +71,7 @@ async def test_a_message_has_an_upper_size(kafka: KafkaAccess) -> None:
     topic = new_topic(kafka)
     apply_topics(kafka, (Topic(topic, 1, TOPICS[0].settings),))
     async with streaming(kafka) as stream:
-        with pytest.raises(InvalidInput, match=str(LARGEST_MESSAGE)):
+        with pytest.raises(InvalidInput, match=f"{LARGEST_MESSAGE:,}"):
             await stream.publish(Message(topic, "a", b"x" * LARGEST_MESSAGE))
         largest = b"x" * (LARGEST_MESSAGE - 1000)
         await stream.publish(Message(topic, "a", largest))
