@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from abc import ABC, abstractmethod
+
 from caliper.core.messages import ExamineJob, Verdicts
 from caliper.core.plan import PlanSummary
 
@@ -25,17 +27,17 @@ class SilentWatcher:
         """Do nothing."""
 
 
-class ProgressCounter(SilentWatcher):
+class ProgressCounter(SilentWatcher, ABC):
     """Counts progress per stage; subclasses show it in `begin` and `advance`."""
 
     def __init__(self, *, captioning: bool) -> None:
         self._captioning = captioning
 
-    def begin(self, stage: str, total: int) -> None:
-        raise NotImplementedError
+    @abstractmethod
+    def begin(self, stage: str, total: int) -> None: ...
 
-    def advance(self, stage: str, count: int) -> None:
-        raise NotImplementedError
+    @abstractmethod
+    def advance(self, stage: str, count: int) -> None: ...
 
     def on_plan(self, summary: PlanSummary) -> None:
         for planned in summary.benchmarks:
