@@ -34,7 +34,9 @@ class Transition:
 
 
 TRANSITIONS = (
-    Transition(Cause.START, "running cancelling cancelled finished failed", "planning", "gateway"),
+    Transition(
+        Cause.START, "running cancelling cancelled finished complete failed", "planning", "gateway"
+    ),
     Transition(Cause.PLAN, "planning", "running", "planner"),
     Transition(Cause.REFUSAL, "planning", "failed", "planner"),
     Transition(Cause.CANCELLATION, "planning", "cancelled", "gateway"),
@@ -43,7 +45,7 @@ TRANSITIONS = (
     Transition(Cause.LATE, "cancelled", "cancelling", "aggregator"),
     Transition(Cause.LATE, "failed", "running", "aggregator"),
     Transition(Cause.OUTCOMES, "running cancelling", "finished", "aggregator"),
-    Transition(Cause.SCORES, "planning running cancelling finished", "complete", "aggregator"),
+    Transition(Cause.SCORES, "running cancelling finished", "complete", "aggregator"),
     Transition(Cause.DECISION, "running", "decided", "aggregator"),
     Transition(Cause.FAILURE, "running cancelling", "failed", "aggregator"),
 )

@@ -125,9 +125,7 @@ class LocalRun:
         return self._report
 
     async def _is_finished(self, run: str) -> bool:
-        """Whether an earlier process wrote the last file, its report covers all verdicts, and a
-        complete run has no failures left that may be transient.
-        """
+        """Whether an earlier process wrote the last file, and its report covers all verdicts."""
         try:
             planned = self._directory.is_finished and await read_summary(
                 run_store(self._store, run)
@@ -136,8 +134,6 @@ class LocalRun:
                 return False
             run_ledger = await self._ledger(run)
         except DataLoss:
-            return False
-        if run_ledger.end_state is RunState.COMPLETE and run_ledger.ledger.retryable():
             return False
         return (
             run_ledger.end_state is None or run_ledger.reported_changes == run_ledger.ledger.changes

@@ -1,10 +1,11 @@
 """Ending runs early, by what the store says alone."""
 
 from collections.abc import AsyncGenerator
+from dataclasses import replace
 from datetime import datetime
 
 import pytest
-from tests.fakes.boards import Board, Front
+from tests.fakes.boards import Board, Front, scores
 
 from caliper.adapters.streams.memory import MemoryStream
 from caliper.core.envelopes import Message
@@ -94,6 +95,31 @@ async def test_what_is_over_is_not_cancelled(front: Front) -> None:
     found = await gateway.cancel(run)
     assert (found.state, found.error) == (RunState.FAILED, "no questions")
     assert not await cancelled(front, run)
+
+
+@pytest.mark.parametrize(
+    ("state", "reason", "then"),
+    [
+        ("complete", "unreadable", "complete"),
+        ("complete", "timeout", "planning"),
+        ("complete", "media_missing", "planning"),
+        ("decided", "timeout", "decided"),
+        ("finished", "unreadable", "planning"),
+    ],
+)
+async def test_a_start_of_a_complete_run_retries_failures_that_may_be_transient(
+    state: str, reason: str, then: str
+) -> None:
+    front = Front()
+    gateway, run = await front.start_run()
+    await write_json(run_store(front.store, run), "end.json", state=state, start=1)
+    ended = scores(state, 9)
+    (part,) = ended.benchmarks
+    failing = replace(part, coverage=replace(part.coverage, unscored={reason: 1}))
+    front.board.now = replace(ended, benchmarks=(failing,))
+    again, created = await gateway.start(front.asked)
+    assert (again.state, created) == (then, False)
+    assert (await gateway.get(run)).state == then
 
 
 async def test_nobody_is_not_cancelled(front: Front) -> None:

@@ -173,7 +173,7 @@ async def test_how_a_run_ended_before_is_not_listed(front: Front) -> None:
     await gateway.start(front.asked)
     assert await listed(failed) == ("planning", "")
     assert await listed(failed.replace(b'"start": 1', b'"start": 2')) == ("failed", "why")
-    for state, expected in (("finished", "planning"), ("complete", "complete")):
+    for state, expected in (("complete", "planning"), ("decided", "decided")):
         assert (await listed(failed.replace(b"failed", state.encode())))[0] == expected
 
 

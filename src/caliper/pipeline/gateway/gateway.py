@@ -27,6 +27,7 @@ from caliper.core.errors import (
 )
 from caliper.core.keys import canonical_json
 from caliper.core.messages import PlanJob
+from caliper.core.outcome import RETRYABLE
 from caliper.core.owners import DEFAULT_TEAM
 from caliper.core.run import FINAL_STATES, WHOLE_STATES, RunSpec, RunState
 from caliper.core.terms import Terms
@@ -245,7 +246,9 @@ class Gateway:
             await write_json(self._outside.store, path, run=run)
 
     async def _complete(self, own_store: ObjectStore, spec: RunSpec) -> Evaluation | None:
-        """The run if it is complete, and nothing of its verdicts is lost."""
+        """The run if it is complete, none of its verdicts is lost, and no question is worth asking
+        again.
+        """
         if (await read_record(own_store, spec)).status().state not in WHOLE_STATES:
             return None
         try:
@@ -259,7 +262,9 @@ class Gateway:
             await check_segments(own_store)
         except (DataLoss, NotFound):
             return None
-        return evaluation if evaluation.state is not RunState.FAILED else None
+        reasons = {reason for part in evaluation.benchmarks for reason in part.coverage.unscored}
+        retries = evaluation.state is RunState.COMPLETE and not RETRYABLE.isdisjoint(reasons)
+        return None if retries or evaluation.state is RunState.FAILED else evaluation
 
     async def _lost_start(self, own_store: ObjectStore, run: str) -> datetime | None:
         """When the run was first started, by the index, if its own record of that is lost."""
