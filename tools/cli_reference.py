@@ -67,9 +67,10 @@ def page() -> str:
 
 
 def _models() -> str:
+    captioners = ("chat:", "tgi:", "triton:")
     rows = (
         ("SPEC of a judge or reader", KINDS),
-        ("SPEC of a captioner", [kind for kind in KINDS if kind.startswith(("tgi", "triton"))]),
+        ("SPEC of a captioner", [kind for kind in KINDS if kind.startswith(captioners)]),
         ("tagger", TAGGERS),
         ("embedder", EMBEDDERS),
     )

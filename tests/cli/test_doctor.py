@@ -1,4 +1,4 @@
-"""The doctor, called to models, stores, brokers and gateways that are well, and to others."""
+"""The doctor, called to models, stores, brokers and gateways with and without problems."""
 
 import asyncio
 import base64
@@ -50,15 +50,15 @@ def saying(how: Callable[[dict[str, Any]], str], finish: str = "stop") -> Step:
 async def call(command: Command, *words: object, code: int) -> dict[str, dict[str, Any]]:
     ended = await asyncio.to_thread(command, "doctor", *words, "--json", code=code)
     told = ended.told
-    assert told["well"] == (code == 0)
+    assert told["ok"] == (code == 0)
     return {found["component"]: found for found in told["components"]}
 
 
 def test_without_a_word_it_looks_at_what_is_here(caliper: Command, tmp_path: Path) -> None:
     ended = caliper("doctor", code=0)
     assert [line.split()[:2] for line in ended.out.splitlines()] == [
-        ["well", "disk"],
-        ["well", "media"],
+        ["ok", "disk"],
+        ["ok", "media"],
     ]
     assert str(tmp_path) in ended.out
     assert not list(tmp_path.iterdir())
@@ -71,7 +71,7 @@ async def test_a_model_that_can_do_everything(caliper: Command) -> None:
         roles = ("--judge", spec, "--captioner", spec, "--reader", spec)
         found = await call(caliper, spec, *roles, code=0)
         model = found["endpoint, captioner, judge, reader"]
-        assert model["state"] == "well"
+        assert model["state"] == "ok"
         assert model["advice"] == ""
         facts = model["facts"]
         assert facts["model"] == fake.MODEL
@@ -113,7 +113,7 @@ async def test_a_model_without_eyes_cannot_caption(caliper: Command) -> None:
         spec = f"tgi:{server.url}"
         assert (await call(caliper, spec, code=0))["endpoint"]["facts"]["sees_images"] is False
         captioner = (await call(caliper, "--captioner", spec, code=1))["captioner"]
-        assert captioner["state"] == "not well"
+        assert captioner["state"] == "problem"
         assert "no pictures here" in captioner["message"]
         assert "a vision model" in captioner["advice"]
 
@@ -178,9 +178,9 @@ def test_everything_that_is_not_there_has_a_line_and_advice(caliper: Command) ->
     named += ("--server", nobody, "--store", f"http://{nobody}", "--timeout", "2")
     told = command("doctor", *named, "--json", code=1).told
     found = {each["component"]: each for each in told["components"]}
-    ill = {"judge", "reader", "captioner", "tagger", "embedder", "kafka", "store", "gateway"}
-    assert {name for name in found if found[name]["state"] == "not well"} == ill
-    assert all(found[name]["advice"] for name in ill)
+    broken = {"judge", "reader", "captioner", "tagger", "embedder", "kafka", "store", "gateway"}
+    assert {name for name in found if found[name]["state"] == "problem"} == broken
+    assert all(found[name]["advice"] for name in broken)
     lines = command("doctor", *named, code=1).out.splitlines()
     assert len(lines) == len(found)
     assert SECRET not in json.dumps(told) + "".join(lines)
@@ -196,7 +196,7 @@ def test_what_a_run_names_is_looked_at(caliper: Command, config: Path) -> None:
 
 def test_a_folder_that_may_not_be_written_to(caliper: Command) -> None:
     (disk, *_) = caliper("doctor", "--out", "/proc/caliper", "--json", code=1).told["components"]
-    assert disk["state"] == "not well"
+    assert disk["state"] == "problem"
     assert "writable" in disk["advice"]
 
 
@@ -240,6 +240,7 @@ def test_a_broker_without_topics_and_with_them(tmp_path: Path, kafka: KafkaAcces
     there = ("--kafka", kafka.servers)
     before = caliper("doctor", *there, code=1).out
     assert f"-> caliper topics apply --kafka {kafka.servers}" in before
+    assert "1 broker at" in before
     assert kafka.full_name("judge-jobs") in before
     caliper("topics", "apply", *there, "--partitions", 2, code=0)
     told = caliper("doctor", *there, "--json", code=0).told["components"][0]

@@ -63,7 +63,7 @@ async def test_the_doctor_says_who_gets_which(tmp_path: Path) -> None:
         ended = await run(tmp_path, "doctor", *models, *third, code=1, TOKENS_FILE=str(file))
         found = {each["component"]: each for each in ended.told["components"]}
         lines = [f"CALIPER_TOKENS_FILE line {number}" for number in (1, 2)]
-        assert "not well" not in [found[role]["state"] for role in ("judge", "reader")]
+        assert "problem" not in [found[role]["state"] for role in ("judge", "reader")]
         assert found["tokens"]["facts"]["sources"] == {
             "127.0.0.1:1": [],
             places[0]: [lines[0]],

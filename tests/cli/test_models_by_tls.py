@@ -32,7 +32,7 @@ async def test_a_judge_by_tls_and_what_the_doctor_says_of_it(ours: Pair, tmp_pat
         await run(tmp_path, *EVALUATE, "--judge", judge, code=0)
         assert len(server.requests) == 3
         told = await run(tmp_path, "doctor", judge, "--json", code=0)
-        assert told.told["well"]
+        assert told.told["ok"]
 
 
 async def test_who_is_not_trusted_ends_the_command_at_once(ours: Pair, tmp_path: Path) -> None:

@@ -19,7 +19,7 @@ def test_files_with_unusable_rows_are_named(caliper: Command, config: Path) -> N
     assert (ended.out, ended.err) == ("", f"1 problem. The first: {problem}\n")
 
 
-def test_doctor_names_what_is_not_well(caliper: Command) -> None:
+def test_doctor_names_problems(caliper: Command) -> None:
     ended = caliper("doctor", "--out", "/proc/caliper", "--quiet", code=1)
     assert ended.out == ""
     assert ended.err.startswith("disk: ")

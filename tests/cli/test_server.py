@@ -189,6 +189,6 @@ def test_a_gateway_that_is_not_there_is_trouble_outside(caliper: Command) -> Non
     caliper(*EVALUATE, "--server", "127.0.0.1:1", code=4)
 
 
-def test_the_doctor_finds_it_well(server: str, caliper: Command) -> None:
+def test_the_doctor_finds_no_problem(server: str, caliper: Command) -> None:
     told = caliper("doctor", "--server", server, code=0).out
     assert f"{server} answers, and has no runs yet" in told

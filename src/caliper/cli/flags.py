@@ -99,7 +99,7 @@ Prepare = Annotated[
     _what(
         "--preparation",
         metavar="KEY=VALUE",
-        text="What the captioner is shown: frames, fps, longest, quality or image_bytes; "
+        text="What the captioner is shown: frames, fps, longest, quality, image_bytes or clips; "
         "repeatable. See docs/media.md.",
     ),
 ]

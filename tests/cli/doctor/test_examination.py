@@ -10,11 +10,11 @@ from caliper.core.errors import CaliperError, StoreUnavailable
 SECRET = "open sesame"
 
 
-async def well() -> Diagnosis:
-    return Diagnosis("one", ComponentState.WELL, f"said {SECRET}")
+async def fine() -> Diagnosis:
+    return Diagnosis("one", ComponentState.OK, f"said {SECRET}")
 
 
-async def ill(error: Exception) -> Diagnosis:
+async def failing(error: Exception) -> Diagnosis:
     raise error
 
 
@@ -32,19 +32,19 @@ async def found(check: Check, seconds: float = 60) -> Diagnosis:
 
 
 async def test_no_finding_holds_a_secret() -> None:
-    assert (await found(well)).message == "said ***"
+    assert (await found(fine)).message == "said ***"
     for error in (StoreUnavailable(SECRET), CaliperError(SECRET), OSError(SECRET)):
-        finding = await found(partial(ill, error))
-        assert finding.state is ComponentState.ILL
+        finding = await found(partial(failing, error))
+        assert finding.state is ComponentState.PROBLEM
         assert "***" in finding.message
 
 
-async def test_what_does_not_end_is_not_well() -> None:
+async def test_an_endless_check_is_a_problem() -> None:
     finding = await found(endless, 0.01)
-    assert finding.state is ComponentState.ILL
+    assert finding.state is ComponentState.PROBLEM
     assert "--timeout" in finding.advice
 
 
 async def test_a_defect_is_no_finding() -> None:
     with pytest.raises(ZeroDivisionError):
-        await found(partial(ill, ZeroDivisionError()))
+        await found(partial(failing, ZeroDivisionError()))

@@ -11,7 +11,7 @@ SECRET = "open sesame"
 @given(st.text(), st.text())
 def test_no_secret_is_told(before: str, after: str) -> None:
     text = f"{before}{SECRET}{after}"
-    found = Diagnosis("judge", ComponentState.ILL, text, text, {"model": text, "latency_ms": 3})
+    found = Diagnosis("judge", ComponentState.PROBLEM, text, text, {"model": text, "latency_ms": 3})
     hidden = found.redact([SECRET])
     assert SECRET not in f"{hidden.message}{hidden.advice}{hidden.facts['model']}"
     assert hidden.facts["latency_ms"] == 3
@@ -27,11 +27,11 @@ def test_no_secret_is_told(before: str, after: str) -> None:
     ],
 )
 def test_what_urls_hold_is_hidden_without_being_known(said: str, becomes: str) -> None:
-    assert Diagnosis("store", ComponentState.WELL, said).redact([]).message == becomes
+    assert Diagnosis("store", ComponentState.OK, said).redact([]).message == becomes
 
 
 def test_a_short_secret_is_not_looked_for() -> None:
-    assert Diagnosis("a", ComponentState.WELL, "a cat").redact(["", "a"]).message == "a cat"
+    assert Diagnosis("a", ComponentState.OK, "a cat").redact(["", "a"]).message == "a cat"
 
 
 @pytest.mark.parametrize(
@@ -40,5 +40,5 @@ def test_a_short_secret_is_not_looked_for() -> None:
 )
 def test_every_failure_of_surroundings_has_advice(kind: type[CaliperError]) -> None:
     found = failed_check("store", kind("gone"))
-    assert found.state is ComponentState.ILL
+    assert found.state is ComponentState.PROBLEM
     assert found.advice

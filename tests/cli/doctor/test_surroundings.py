@@ -35,12 +35,12 @@ def test_media_that_the_examples_have_can_be_read() -> None:
 
 
 def test_a_tagger(room: ModelRoom) -> None:
-    assert check_tagger("tagger", room, "rules").state is ComponentState.WELL
+    assert check_tagger("tagger", room, "rules").state is ComponentState.OK
 
 
 async def test_an_embedder(room: ModelRoom) -> None:
     found = await check_embedder("embedder", room, "ngram")
-    assert found.state is ComponentState.WELL
+    assert found.state is ComponentState.OK
     assert found.facts["dimensions"] > 1
     with pytest.raises(InvalidInput):
         await check_embedder("embedder", room, "minilm:nowhere")
@@ -55,6 +55,6 @@ class Forgetful(MemoryStore):
 
 async def test_a_store_gives_back_what_was_written() -> None:
     store = MemoryStore()
-    assert (await check_store("store", store, "there")).state is ComponentState.WELL
+    assert (await check_store("store", store, "there")).state is ComponentState.OK
     assert [key async for key in store.list("")] == [PROBE]
-    assert (await check_store("store", Forgetful(), "there")).state is ComponentState.ILL
+    assert (await check_store("store", Forgetful(), "there")).state is ComponentState.PROBLEM

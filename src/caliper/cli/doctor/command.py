@@ -109,16 +109,16 @@ def _doctor(options: DoctorOptions, output: OutputOptions) -> int:
     )
     if output.json:
         values = {
-            "well": all(finding.state is not ComponentState.ILL for finding in findings),
+            "ok": all(finding.state is not ComponentState.PROBLEM for finding in findings),
             "components": [asdict(finding) for finding in findings],
         }
         write_json(values)
     elif not output.quiet:
         _show(findings)
-    ill = [finding for finding in findings if finding.state is ComponentState.ILL]
-    for finding in ill if output.quiet and not output.json else ():
+    problems = [finding for finding in findings if finding.state is ComponentState.PROBLEM]
+    for finding in problems if output.quiet and not output.json else ():
         write_reason(f"{finding.component}: {finding.message}")
-    return Exit.NO if ill else Exit.DONE
+    return Exit.NO if problems else Exit.DONE
 
 
 def _targets(options: DoctorOptions, client: ClientSettings) -> DoctorTargets:
@@ -186,7 +186,7 @@ def _show(findings: Sequence[Diagnosis]) -> None:
     width = max(len(finding.component) for finding in findings)
     for finding in findings:
         colour = _COLOURS[finding.state]
-        state = f"[{colour}]{finding.state:<8}[/{colour}]"
+        state = f"[{colour}]{finding.state:<7}[/{colour}]"
         advice = f" [bold]->[/bold] {escape(finding.advice)}" if finding.advice else ""
         OUT.print(
             f"{state}  {finding.component:<{width}}  {escape(finding.message)}{advice}",
@@ -195,6 +195,10 @@ def _show(findings: Sequence[Diagnosis]) -> None:
         )
 
 
-_COLOURS = {ComponentState.WELL: "green", ComponentState.NOTE: "yellow", ComponentState.ILL: "red"}
+_COLOURS = {
+    ComponentState.OK: "green",
+    ComponentState.NOTE: "yellow",
+    ComponentState.PROBLEM: "red",
+}
 
 command = command_taking(_doctor, DoctorOptions, OutputOptions, help_text=HELP)

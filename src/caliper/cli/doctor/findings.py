@@ -24,9 +24,9 @@ from caliper.core.errors import (
 class ComponentState(StrEnum):
     """The state of a component. `NOTE`: runs work with it, but there is something to know."""
 
-    WELL = "well"
+    OK = "ok"
     NOTE = "note"
-    ILL = "not well"
+    PROBLEM = "problem"
 
 
 @dataclass(frozen=True, slots=True)
@@ -85,4 +85,4 @@ _ADVICE: Mapping[type[Exception], str] = {
 def failed_check(component: str, error: Exception) -> Diagnosis:
     """The diagnosis of a failed check."""
     advice = next((_ADVICE[kind] for kind in type(error).__mro__ if kind in _ADVICE), "")
-    return Diagnosis(component, ComponentState.ILL, str(error), advice)
+    return Diagnosis(component, ComponentState.PROBLEM, str(error), advice)

@@ -45,13 +45,12 @@ class _Results:
     remarks: list[str]
     facts: dict[str, Any]
     advice: list[str] = field(default_factory=list)
-    state: ComponentState = ComponentState.WELL
+    state: ComponentState = ComponentState.OK
 
     def note(self, advice: str, state: ComponentState = ComponentState.NOTE) -> None:
         self.advice.append(advice)
-        self.state = (
-            ComponentState.ILL if ComponentState.ILL in (state, self.state) else ComponentState.NOTE
-        )
+        if self.state is not ComponentState.PROBLEM:
+            self.state = state
 
 
 async def check_model(
@@ -67,7 +66,7 @@ async def check_model(
     name = ", ".join(unique_roles)
     kind, rest = split_spec(spec)
     if CAPTIONER not in unique_roles and kind == "lexical":
-        return Diagnosis(name, ComponentState.WELL, "lexical rules: no server to reach")
+        return Diagnosis(name, ComponentState.OK, "lexical rules: no server to reach")
     if CAPTIONER not in unique_roles and kind == "replay":
         return _check_recordings(name, split_recording(rest)[0])
     model = await room.chat_model(spec)
@@ -88,8 +87,8 @@ async def check_model(
 
 def _check_recordings(name: str, folder: Path) -> Diagnosis:
     if not folder.is_dir():
-        raise InvalidInput("the folder of recorded replies is not there", file=str(folder))
-    return Diagnosis(name, ComponentState.WELL, f"recorded replies in {folder}")
+        raise InvalidInput("the folder of recorded replies does not exist", file=str(folder))
+    return Diagnosis(name, ComponentState.OK, f"recorded replies in {folder}")
 
 
 async def _ask(
@@ -118,7 +117,7 @@ async def _check_writing(model: ChatModel, clock: Clock, results: _Results) -> N
             "give it more output tokens (max_tokens), or turn its thinking off"
             if thinks
             else "check its chat template and its log",
-            ComponentState.NOTE if thinks else ComponentState.ILL,
+            ComponentState.NOTE if thinks else ComponentState.PROBLEM,
         )
     results.remarks.append("the same at temperature 0" if same else "differs at temperature 0")
     if not same:
@@ -156,7 +155,7 @@ async def _check_sight(model: ChatModel, results: _Results, *, needed: bool) -> 
             results.remarks.append(str(error))
             results.note(
                 "a captioner needs a vision model, served with its vision part",
-                ComponentState.ILL,
+                ComponentState.PROBLEM,
             )
         return
     named = all(name in reply.lower() for name, reply in replies.items())

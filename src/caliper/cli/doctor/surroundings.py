@@ -24,7 +24,7 @@ else:
     kafka_topics = lazy_module("caliper.adapters.streams.kafka_topics")
 
 _GIB = 1024**3
-ROOM = {ComponentState.ILL: _GIB // 10, ComponentState.NOTE: 2 * _GIB}
+ROOM = {ComponentState.PROBLEM: _GIB // 10, ComponentState.NOTE: 2 * _GIB}
 """Free bytes below which a disk is a problem, or deserves a note: a run over a whole benchmark,
 with replies and report, takes some hundred megabytes."""
 _DECODERS = ("h264", "hevc", "vp9", "av1", "mpeg4")
@@ -45,12 +45,9 @@ def check_disk(name: str, folder: Path) -> Diagnosis:
         file.write(b"caliper")
         file.flush()
     free = shutil.disk_usage(existing).free
-    state = next((state for state, least in ROOM.items() if free < least), ComponentState.WELL)
-    advice = (
-        ""
-        if state is ComponentState.WELL
-        else "free some space, or choose another folder (--out, --store)"
-    )
+    state = next((state for state, least in ROOM.items() if free < least), ComponentState.OK)
+    ok = state is ComponentState.OK
+    advice = "" if ok else "free some space, or choose another folder (--out, --store)"
     message = f"{free / _GIB:,.1f} GiB free in {existing}, which is writable"
     return Diagnosis(name, state, message, advice, {"free_bytes": free})
 
@@ -65,9 +62,8 @@ def check_media(name: str) -> Diagnosis:
         message = "no pictures or clips can be read"
         return Diagnosis(name, ComponentState.NOTE, message, str(missing_extra(error) or error))
     except ImportError as error:
-        return Diagnosis(
-            name, ComponentState.ILL, str(error), "reinstall Caliper with its dependencies"
-        )
+        advice = "reinstall Caliper with its dependencies"
+        return Diagnosis(name, ComponentState.PROBLEM, str(error), advice)
     buffer = io.BytesIO()
     Image.new("RGB", (16, 16), (200, 0, 0)).save(buffer, "JPEG")
     Image.open(io.BytesIO(buffer.getvalue())).load()
@@ -77,7 +73,7 @@ def check_media(name: str) -> Diagnosis:
     formats = [each for each, available in (pictures | clips).items() if available]
     message = f"Pillow {PIL.__version__}, PyAV {av.__version__}: {', '.join(formats)}"
     if not missing:
-        return Diagnosis(name, ComponentState.WELL, message, facts={"formats": formats})
+        return Diagnosis(name, ComponentState.OK, message, facts={"formats": formats})
     message += f"; cannot read {', '.join(missing)}"
     advice = "media of these kinds will be Unscored: use the wheels of Pillow and PyAV"
     return Diagnosis(name, ComponentState.NOTE, message, advice, {"formats": formats})
@@ -88,12 +84,12 @@ def check_tokens(name: str, receivers: Mapping[str, Sequence[str]]) -> Diagnosis
     message = ", ".join(
         f"{place} gets {' or '.join(sources) or 'none'}" for place, sources in receivers.items()
     )
-    return Diagnosis(name, ComponentState.WELL, message, facts={"sources": dict(receivers)})
+    return Diagnosis(name, ComponentState.OK, message, facts={"sources": dict(receivers)})
 
 
 def check_tagger(name: str, room: ModelRoom, spec: str) -> Diagnosis:
     """Check that a noun tagger can be loaded. Raises UnknownName, InvalidInput."""
-    return Diagnosis(name, ComponentState.WELL, room.tagger(spec).identity.label)
+    return Diagnosis(name, ComponentState.OK, room.tagger(spec).identity.label)
 
 
 async def check_embedder(name: str, room: ModelRoom, spec: str) -> Diagnosis:
@@ -104,20 +100,21 @@ async def check_embedder(name: str, room: ModelRoom, spec: str) -> Diagnosis:
     embedder = await room.embedder(spec)
     (vector,) = await embedder.embed(["lighthouse"])
     message = f"{embedder.identity.label}, {len(vector)} dimensions"
-    return Diagnosis(name, ComponentState.WELL, message, facts={"dimensions": len(vector)})
+    return Diagnosis(name, ComponentState.OK, message, facts={"dimensions": len(vector)})
 
 
 def check_kafka(name: str, access: KafkaAccess) -> Diagnosis:
     """Check that the brokers answer and have all topics. Raises StreamUnavailable."""
     cluster = kafka_topics.describe(access)
     facts = {"brokers": cluster.brokers, "topics": dict(cluster.partitions)}
-    message = f"{cluster.brokers} brokers at {access.servers}"
+    brokers = "1 broker" if cluster.brokers == 1 else f"{cluster.brokers} brokers"
+    message = f"{brokers} at {access.servers}"
     if cluster.missing:
         message += f", without the topics {', '.join(cluster.missing)}"
         advice = f"caliper topics apply --kafka {access.servers}"
-        return Diagnosis(name, ComponentState.ILL, message, advice, facts)
+        return Diagnosis(name, ComponentState.PROBLEM, message, advice, facts)
     return Diagnosis(
-        name, ComponentState.WELL, f"{message}, all {len(cluster.partitions)} topics", facts=facts
+        name, ComponentState.OK, f"{message}, all {len(cluster.partitions)} topics", facts=facts
     )
 
 
@@ -127,11 +124,11 @@ async def check_store(name: str, store: ObjectStore, place: str) -> Diagnosis:
     if await store.get(PROBE) != b"caliper":
         return Diagnosis(
             name,
-            ComponentState.ILL,
+            ComponentState.PROBLEM,
             f"{place} returned other data than was written",
             "look for a caching proxy between here and the store",
         )
-    return Diagnosis(name, ComponentState.WELL, f"{place}: written, and read again")
+    return Diagnosis(name, ComponentState.OK, f"{place}: written, and read again")
 
 
 async def check_gateway(name: str, target: Target) -> Diagnosis:
@@ -139,4 +136,4 @@ async def check_gateway(name: str, target: Target) -> Diagnosis:
     async with remote.RemoteGateway(target) as gateway:
         page = await gateway.list(size=1)
     runs = "has runs" if page.evaluations else "has no runs yet"
-    return Diagnosis(name, ComponentState.WELL, f"{target.address} answers, and {runs}")
+    return Diagnosis(name, ComponentState.OK, f"{target.address} answers, and {runs}")
