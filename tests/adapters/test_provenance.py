@@ -51,7 +51,7 @@ def test_a_model_is_told_with_what_it_was_sent() -> None:
         "Settings": "blank_caption=answer, category_labels=any",
         "Coverage": "596 of 600 askable questions scored; unscored: 10 bad_ground_truth (1.64%), "
         "1 timeout (0.16%), 3 unreadable (0.49%)",
-        "Signs": "None of 1,200 captions looks as if it were written for the judge.",
+        "Signs": "None of 1,200 captions shows signs of prompt injection.",
         "Judge check": "59 of 67 known answers judged correctly (88.06%), 2 without a verdict",
         "Known agreement": "none for this judge; `caliper agreement` measures it",
     }

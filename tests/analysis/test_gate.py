@@ -126,7 +126,7 @@ def test_a_wildcard_stands_for_no_count_and_no_spread() -> None:
     named = replace(check, figure="overall.n_scored")
     gated = gate(Policy((named,)), {"captionqa": figures}, WHOLE, WHOLE)
     assert gated.decision is Decision.INCONCLUSIVE
-    assert gated.findings[0].reason == "neither more nor less of it is better"
+    assert gated.findings[0].reason == "neither a higher nor a lower value is better"
 
 
 def test_too_little_to_decide_on() -> None:
@@ -138,6 +138,9 @@ def test_too_little_to_decide_on() -> None:
     assert decided(difference(9.0), candidate=partial)[1] == "the candidate is not complete"
     poor = replace(WHOLE, coverage={"capability": 0.9})
     assert decided(difference(9.0), base=poor)[1] == "the base covers 90.0%, less than 99.0%"
+    short = replace(WHOLE, coverage={"capability": 0.98996})
+    told = decided(difference(9.0), candidate=short)[1]
+    assert told == "the candidate covers 98.996%, less than 99.000%"
 
 
 def test_every_benchmark_that_the_candidate_lacks_is_a_critical_finding_by_name() -> None:

@@ -246,4 +246,4 @@ def test_progress_on_a_terminal(tmp_path: Path) -> None:
     assert json.loads(out)["state"] == "complete"
     assert b"300/300" in seen
     assert b"/s" in seen
-    assert b"average f1" in seen
+    assert b"average, F1" in seen

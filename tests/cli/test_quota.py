@@ -36,5 +36,5 @@ async def test_quotas_of_an_installation(tmp_path: Path, limits: TeamLimits) -> 
         return
     assert told.told == ROWS
     lines = [line.split() for line in shown.out.splitlines()]
-    assert lines[0] == ["team", "quota", "used", "limit", "frees"]
+    assert lines[0] == ["team", "quota", "used", "limit", "available", "again"]
     assert lines[2][:6] == ["default", "bytes", "stored", "0", "2,000,000", "when"]

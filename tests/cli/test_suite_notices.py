@@ -57,7 +57,7 @@ async def test_people_are_told(tmp_path: Path) -> None:
         happened = [each["event"] for each in entry["timeline"]]
         assert happened[:2] == ["appeared", "registered"]
         assert {"claimed", "run started", "regressed"} < set(happened)
-        assert {"event": "told", "detail": "only: regressed"}.items() <= entry["timeline"][
+        assert {"event": "notified", "detail": "only: regressed"}.items() <= entry["timeline"][
             -1
         ].items()
         deliveries = [(one["kind"], one["target"], one["attempts"]) for one in entry["deliveries"]]

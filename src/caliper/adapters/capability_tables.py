@@ -139,10 +139,10 @@ def _knowledge(run: RunKnowledge) -> TextTable:
         for each in run.tasks
     )
     note = (
-        "Elements that the model knows: told, wrong or left out of the caption. Guessed: told, "
+        "Elements that the model knows: stated, wrong or missing in the caption. Guessed: stated, "
         "though the answer about the media is wrong."
     )
-    heads = ("", "QA accuracy", "KT-bar", *counts)
+    heads = ("", "QA accuracy", "KT-bar", "stated", *counts[1:])
     bars = tuple(each.kt_bar for each in run.tasks)
     return TextTable(f"By task: {run.name}", heads, rows, note, "KT-bar", bars)
 
@@ -273,9 +273,9 @@ def _length(analysis: CaptionLength | None) -> Iterator[TextTable]:
         )
         for run in analysis.runs
     )
-    heads = ("", "words", *_HEADS, "r with told", "r with mentioned")
+    heads = ("", "words", *_HEADS, "r with stated", "r with mentioned")
     note = (
-        "Correlation of a caption's length with an element being told or mentioned, within tasks."
+        "Correlation of a caption's length with an element being stated or mentioned, within tasks."
     )
     over = "; ".join(
         f"{_TITLES[metric]} {with_interval(each.spearman)}"

@@ -8,7 +8,7 @@ from datetime import datetime
 from functools import cache
 from typing import TYPE_CHECKING
 
-from caliper.benchmarks.base import LEXICAL_WARNING
+from caliper.benchmarks.base import LEXICAL_WARNING, ReportLayout
 from caliper.benchmarks.registry import all_names, benchmark, usable_names
 from caliper.core.report import BenchmarkReport, Coverage, Estimate, Path, Report, Reuse
 from caliper.core.suspicion import STUFFING, Suspicious
@@ -48,7 +48,7 @@ def number(value: float | None) -> str:
     """A number with two decimals, a count without; `no data` for None."""
     if value is None:
         return NO_DATA
-    text = str(value) if isinstance(value, int) else f"{value:.2f}"
+    text = f"{value:,}" if isinstance(value, int) else f"{value:,.2f}"
     return text.replace("-", _MINUS)
 
 
@@ -77,7 +77,7 @@ def with_interval(figure: Estimate | Difference | Coefficient) -> str:
 
 def exclusion(row: LeaderboardRow) -> str:
     """Why a checkpoint cannot be compared with the others; empty if it can."""
-    partial = f"partial, {percent(row.coverage)} covered" if row.partial else ""
+    partial = f"incomplete, {percent(row.coverage)} covered" if row.partial else ""
     stuffed = "signs of stuffing" if row.stuffed else ""
     return "; ".join(filter(None, (partial, lacks(row.lacking), stuffed)))
 
@@ -140,17 +140,17 @@ def percent(share: float) -> str:
 
 
 def injection_note(finding: Suspicious) -> str:
-    """How many captions look as if they were written for the judge, and by which signs.
+    """How many captions may contain prompt injections, and by which signs.
 
     Empty if no caption was examined.
     """
     if not finding.examined:
         return ""
     if not finding.captions:
-        return f"None of {finding.examined:,} captions looks as if it were written for the judge."
+        return f"None of {finding.examined:,} captions shows signs of prompt injection."
     return (
-        f"{finding.captions:,} of {finding.examined:,} captions look as if they were written for "
-        f"the judge ({_signs(finding, finding.signs)}). Scores are unchanged."
+        f"{finding.captions:,} of {finding.examined:,} captions may contain prompt injections "
+        f"({_signs(finding, finding.signs)}). Scores are unchanged."
     )
 
 
@@ -233,7 +233,7 @@ def state(report: Report) -> str:
     return f"Incomplete: {lacking}. `caliper gate` will not accept this run."
 
 
-def label(benchmark: BenchmarkReport, path: Path) -> str:
+def label(benchmark: BenchmarkReport | ReportLayout, path: Path) -> str:
     """The label of the figure at `path`: its row and column in a table, else the path itself."""
     for table in benchmark.tables:
         for row in table.rows:

@@ -175,12 +175,21 @@ def unfit(policy: Policy, check: Check, base: GateSide, candidate: GateSide) -> 
         if not side.complete:
             return f"the {name} is not complete"
         if side.coverage[check.benchmark] < policy.min_coverage:
-            share = side.coverage[check.benchmark]
-            return f"the {name} covers {share:.1%}, less than {policy.min_coverage:.1%}"
+            share, floor = _apart(side.coverage[check.benchmark], policy.min_coverage)
+            return f"the {name} covers {share}, less than {floor}"
         if check.benchmark in side.stuffed:
             share = side.stuffed[check.benchmark]
             return f"{share:.1%} of the captions of the {name} show signs of stuffing"
     return ""
+
+
+def _apart(share: float, bound: float) -> tuple[str, str]:
+    """Two shares as percentages, with enough digits to differ."""
+    for digits in range(1, 15):
+        pair = (f"{share:.{digits}%}", f"{bound:.{digits}%}")
+        if pair[0] != pair[1]:
+            break
+    return pair
 
 
 def _margin(check: Check, difference: Difference) -> float:
@@ -197,7 +206,7 @@ def _test(finding: GateFinding, level: float) -> GateFinding:
     if difference is None or difference.value is None:
         return _open(finding, "no such figure in both runs")
     if finding.better is Better.NEITHER:
-        return _open(finding, "neither more nor less of it is better")
+        return _open(finding, "neither a higher nor a lower value is better")
     if difference.paired < check.min_pairs:
         return _open(finding, f"{difference.paired} pairs, fewer than {check.min_pairs}")
     margin = _margin(check, difference)

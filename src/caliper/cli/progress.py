@@ -25,6 +25,7 @@ from rich.progress import (
 )
 from rich.text import Text
 
+from caliper.adapters.phrases import label
 from caliper.benchmarks.registry import benchmark
 from caliper.cli.console import ERR
 from caliper.core.messages import ExamineJob, Verdicts
@@ -79,7 +80,7 @@ class _RunningScore:
             for figure in layout.figures:
                 if figure.path == layout.headline:
                     value = figure.statistic({cell: sums.get(cell, {}) for cell in figure.cells})
-                    name = " ".join(figure.path)
+                    name = label(layout, figure.path)
                     self._figure = "" if value is None else f"{name} {value:.1f}"
         lost = f" · {self.unscored} unscored" if self.unscored else ""
         return f"{self._figure}{lost}"

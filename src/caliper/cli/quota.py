@@ -26,7 +26,7 @@ def quota(server: Server, json: Json = False) -> int:
         OUT.print("No quotas.")
         return Exit.DONE
     table = text_table(["team", "quota"], ["used", "limit"])
-    table.add_column("frees", overflow="fold")
+    table.add_column("available again", overflow="fold")
     for each in quotas:
         name = each.name.replace("_", " ")
         table.add_row(each.team, name, f"{each.used:,}", f"{each.limit:,}", each.frees)

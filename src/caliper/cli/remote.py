@@ -125,7 +125,7 @@ def run_line(evaluation: Evaluation) -> str:
         answered = part.coverage.scored + sum(part.coverage.unscored.values())
         headline = part.estimates.get(part.headline)
         value = number(headline.value) if headline and headline.value is not None else "-"
-        progress = f"{answered}/{part.coverage.planned}"
+        progress = f"{answered:,}/{part.coverage.planned:,}"
         details = "; ".join(filter(None, (progress, plain(remarks(part)))))
         parts.append(f"{part.title} {value} ({details})")
     return "  ".join(

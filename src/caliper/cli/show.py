@@ -13,7 +13,15 @@ from rich.console import Console
 from rich.markup import escape
 from rich.table import Table as Grid
 
-from caliper.adapters.phrases import NO_DATA, number, remarks, reuse, state, stuffing_warnings
+from caliper.adapters.phrases import (
+    NO_DATA,
+    label,
+    number,
+    remarks,
+    reuse,
+    state,
+    stuffing_warnings,
+)
 from caliper.adapters.provenance import facts
 from caliper.cli.console import ERR
 from caliper.cli.options import OutputOptions
@@ -56,7 +64,7 @@ def _headline(part: BenchmarkReport) -> str:
     value = format_estimate(part.estimates.get(part.headline))
     text = remarks(part)
     remark = f" [yellow]{escape(text)}[/yellow]" if text else ""
-    return f"[bold]{value}[/bold] {' '.join(part.headline)}{remark}"
+    return f"[bold]{value}[/bold] {escape(label(part, part.headline))}{remark}"
 
 
 def show_place(path: Path, console: Console) -> None:

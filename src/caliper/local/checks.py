@@ -37,7 +37,7 @@ async def warnings(
         *_about_captions(captions, samples, limited=spec.limit is not None),
         *_about_blanks(spec, captions, samples),
         *(
-            f"{name}: {len(notes)} questions cannot be used ({_examples(notes, separator='; ')})"
+            f"{name}: {len(notes):,} questions cannot be used ({_examples(notes, separator='; ')})"
             for name, notes in unusable.items()
             if notes
         ),
@@ -55,7 +55,7 @@ def _about_captions(
         missing = [sample for sample in planned if sample not in texts]
         if missing:
             yield (
-                f"{name}: {len(missing)} samples without a caption "
+                f"{name}: {len(missing):,} samples without a caption "
                 f"({_examples(missing)}): Unscored(no_caption)"
             )
         allowed = benchmark(name).unused_caption
@@ -63,7 +63,7 @@ def _about_captions(
         if extra and not limited:
             alike = next(iter(planned), "")
             yield (
-                f"{name}: {len(extra)} captions of unknown samples ignored "
+                f"{name}: {len(extra):,} captions of unknown samples ignored "
                 f"({_examples(extra, _FEW_EXAMPLES)}); samples are named like {alike}"
             )
 
@@ -78,9 +78,9 @@ def _about_blanks(
         if blank:
             answers = blank_is_answer(spec.benchmark(name).settings)
             what = "answers that mention nothing" if answers else "Unscored(no_caption)"
-            yield f"{name}: {len(blank)} blank captions ({_examples(blank)}): {what}"
+            yield f"{name}: {len(blank):,} blank captions ({_examples(blank)}): {what}"
 
 
 def _examples(names: Sequence[str], most: int = _MOST_EXAMPLES, separator: str = ", ") -> str:
-    more = f" and {len(names) - most} more" if len(names) > most else ""
+    more = f" and {len(names) - most:,} more" if len(names) > most else ""
     return separator.join(names[:most]) + more

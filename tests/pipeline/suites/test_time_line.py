@@ -1,4 +1,4 @@
-"""The time line of a checkpoint: all that has a time, in order."""
+"""The timeline of a checkpoint: all that has a time, in order."""
 
 from tests.fakes.suites import checkpoint
 

@@ -1,4 +1,4 @@
-"""The time line of a checkpoint in a suite: events, and when notices were delivered to whom."""
+"""The timeline of a checkpoint in a suite: events, and when notices were delivered to whom."""
 
 from __future__ import annotations
 
@@ -50,7 +50,7 @@ def time_line(entry: CheckpointEntry, records: Iterable[NoticeRecord] = ()) -> l
         notice = record.notice
         if (notice.version, notice.revision) == (entry.version, entry.checkpoint.revision):
             moments += [
-                Moment(each.delivered, "told", f"{target}: {notice.kind}")
+                Moment(each.delivered, "notified", f"{target}: {notice.kind}")
                 for target, each in record.deliveries.items()
             ]
     distinct = dict.fromkeys(each for each in moments if each.time)
