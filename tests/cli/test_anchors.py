@@ -127,7 +127,7 @@ async def test_an_endpoint_in_trouble_leaves_them_without_a_verdict(tmp_path: Pa
 def test_recorded_replies_hold_none(tmp_path: Path, config: Path) -> None:
     caliper = Command(tmp_path)
     evaluate = ("evaluate", "--config", config, "--out")
-    told = "capability: recorded replies hold none to the anchors"
+    told = "capability: no judge check: recorded replies do not answer anchors"
     assert told in caliper(*evaluate, "asked", "--anchors").err
     assert told not in caliper(*evaluate, "plain").err
 

@@ -113,4 +113,4 @@ def test_bad_settings_are_named(caliper: Command, bucket: AnnouncingBucket) -> N
     assert "--kafka: needed with --bucket" in caliper(*loop, code=2).err
     kafka = ("--kafka", bucket.kafka.servers)
     without = replace(caliper, environment={})
-    assert "CALIPER_STORE: an S3 endpoint" in without(*loop, *kafka, code=2).err
+    assert "CALIPER_STORE: must be an S3 endpoint" in without(*loop, *kafka, code=2).err

@@ -67,7 +67,8 @@ def test_validate_says_how_captions_are_written(caliper: Command, config: Path) 
     ):
         ended = caliper("validate", path, "--as", "captionqa", code=0)
         assert f"captionqa captions: 1 ({kind})" in ended.out
-        assert "these are captions; say --as" in caliper("validate", path, code=2).err
+        refused = caliper("validate", path, code=2).err
+        assert "captions do not name their benchmark; add --as" in refused
     written = yaml.safe_load(config.read_text())
     written["benchmarks"]["captionqa"]["captions"] = "mine.csv"
     (caliper.folder / "mine.yaml").write_text(yaml.safe_dump(written))

@@ -58,7 +58,7 @@ def test_a_mapping_is_for_every_benchmark_or_by_benchmark(tmp_path: Path) -> Non
     assert saved(by_name, tmp_path) == by_name
     with pytest.raises(InvalidInput, match="captions of capability, which is not evaluated"):
         saved({"capability": {}}, tmp_path)
-    with pytest.raises(InvalidInput, match="captions: there are none for comprecap"):
+    with pytest.raises(InvalidInput, match="captions: no captions for comprecap"):
         saved({"captionqa": {"a": "A dog."}}, tmp_path)
 
 

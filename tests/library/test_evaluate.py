@@ -228,7 +228,7 @@ def test_progress_and_warnings_are_lines_of_text(
             "none.json: it does not exist",
         ),
         (("none.json", {"captionqa": "captionqa.json"}), {}, InvalidInput, "none.json: it does"),
-        (({}, {"captionqa": "captionqa.json"}), {}, InvalidInput, "captions: there are none for"),
+        (({}, {"captionqa": "captionqa.json"}), {}, InvalidInput, "captions: no captions for"),
         ((None, {"captionqa": "captionqa.json"}), {}, InvalidInput, "exactly one of captions and"),
         (({"a": "b"}, {}), {}, InvalidInput, "benchmarks: "),
         (({"a": "b"},), {}, InvalidInput, "benchmarks: name them, with their data"),

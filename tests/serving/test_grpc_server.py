@@ -73,7 +73,7 @@ async def test_a_key_that_does_not_go_with_the_certificate(tls: Tls, tmp_path: P
     key = tmp_path / "key.pem"
     key.write_text("not a key", encoding="utf-8")
     broken = replace(tls, key=key)
-    with pytest.raises(InvalidInput, match="or certificate and key do not go together"):
+    with pytest.raises(InvalidInput, match="or certificate and key do not match"):
         await GrpcServer(replace(OPTIONS, tls=broken), [], {}).start()
 
 

@@ -127,7 +127,8 @@ def _notifications(
     client = settings.read_settings(client_settings.ClientSettings)
     if not client.store.startswith(("http://", "https://")):
         field = settings.variable(type(client), "store")
-        raise InvalidInput("an S3 endpoint", file="environment", field=field)
+        message = "must be an S3 endpoint, http(s)://HOST:PORT, for --bucket"
+        raise InvalidInput(message, file="environment", field=field)
     access = replace(store_access.store_access(client), bucket=place.bucket)
     objects = buckets[place.bucket] = source_bucket.SourceBucket(access)
     stack.push_async_callback(objects.close)
@@ -145,8 +146,9 @@ async def open_receiver(
         return
     secrets = settings.read_settings(client_settings.ClientSettings).webhook_secrets()
     if not secrets:
-        field = f"{settings.PREFIX}WEBHOOK_SECRET_"
-        raise InvalidInput("the secret of a sender", file="environment", field=field)
+        field = f"{settings.PREFIX}WEBHOOK_SECRET_..."
+        message = "not set; set that of each sender: MLFLOW, HUGGINGFACE or WANDB"
+        raise InvalidInput(message, file="environment", field=field)
     book = Administration(SuiteRegistry(suite_store(), SystemClock()))
     receiver = webhooks.WebhookReceiver(book, suites, secrets)
     address = Address.parse(options.listen, "--listen")

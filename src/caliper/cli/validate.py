@@ -133,8 +133,8 @@ def _recognise(path: Path, name: str | None) -> tuple[str, str]:
     if name is not None:
         return name, kind
     if match is None:
-        problem = "these are captions" if kind == "captions" else "cannot tell what this is"
-        raise InvalidInput(f"{problem}; say --as {'|'.join(names)}", file=str(path))
+        problem = "captions do not name their benchmark" if kind == "captions" else "unknown layout"
+        raise InvalidInput(f"{problem}; add --as {'|'.join(names)}", file=str(path))
     return match
 
 

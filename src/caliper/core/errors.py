@@ -88,6 +88,11 @@ class RunInUse(InvalidInput):
 class DataLoss(InvalidInput):
     """An object of the store is missing or unreadable; `file` is its key."""
 
+    @classmethod
+    def missing(cls, file: str) -> DataLoss:
+        """The error for a missing object that a new start of the run writes again."""
+        return cls("missing from the store; start the run again", file=file)
+
 
 class NotFound(CaliperError):
     """No such run was ever started."""

@@ -47,7 +47,7 @@ def caption_places(captions: Any, names: tuple[str, ...], folder: Path) -> dict[
 
 def _save(name: str, texts: Texts, folder: Path) -> Path:
     if not texts:
-        raise InvalidInput(f"there are none for {name}", field="captions")
+        raise InvalidInput(f"no captions for {name}", field="captions")
     return write_captions(name, texts, folder / f"{name}-{digest(dict(texts))[:16]}")
 
 

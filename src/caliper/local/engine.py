@@ -119,7 +119,8 @@ class LocalRun:
             return await stored_report(self._directory, await self._ledger(run), self._captions)
         await self._work(Planner(store, stream, codec, ground.runs, supplies, self._resume))
         if self._report is None:
-            raise InvalidInput("the run did not end", file=str(self._directory.path))
+            message = "the run did not end; rerun the same command"
+            raise InvalidInput(message, file=str(self._directory.path))
         if setup.models.captioners:
             self._directory.write_captions(await self._captions_of(await self._ledger(run)))
         return self._report
@@ -142,7 +143,8 @@ class LocalRun:
     async def _ledger(self, run: str, start: int = 0) -> RunLedger:
         ledger = await self._board.table.find(run, start=start)
         if ledger is None:
-            raise InvalidInput("the run cannot be read", file=str(self._directory.path))
+            message = "the run cannot be read; rerun the same command"
+            raise InvalidInput(message, file=str(self._directory.path))
         return ledger
 
     async def _resume(self, run: str, end: int | None) -> Resumption:
@@ -246,7 +248,8 @@ class LocalRun:
         access, anchors_asked = self._setup.models.room.access, self._setup.config.anchors
         for part in self._setup.spec.benchmarks if anchors_asked else ():
             if part.models[benchmark(part.name).role].kind == REPLAY:
-                self._watcher.on_warning(f"{part.name}: recorded replies hold none to the anchors")
+                reason = "recorded replies do not answer anchors"
+                self._watcher.on_warning(f"{part.name}: no judge check: {reason}")
         patience = access.timeout + access.retry_budget
         return RunAnchors(self._store, SILENT, patience, asked=anchors_asked)
 

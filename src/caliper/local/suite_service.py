@@ -189,5 +189,6 @@ def _bucket(settings: SuitesSettings, bucket: str) -> SourceBucket:
     """A bucket at the store's endpoint. Raises InvalidInput if the store is a directory."""
     if not settings.store.startswith(("http://", "https://")):
         field = variable(type(settings), "store")
-        raise InvalidInput("an S3 endpoint", file="environment", field=field)
+        message = f"must be an S3 endpoint to read the bucket {bucket}"
+        raise InvalidInput(message, file="environment", field=field)
     return SourceBucket(replace(store_access(settings), bucket=bucket))

@@ -193,6 +193,6 @@ def _bind(server: grpc.aio.Server, address: Address, tls: Tls | None) -> Address
     except RuntimeError as error:
         reason = "the address is in use or does not belong to this machine"
         if tls is not None:
-            reason += ", or certificate and key do not go together"
+            reason += ", or certificate and key do not match"
         raise InvalidInput(f"cannot listen on {address}: {reason}", field="listen") from error
     return replace(address, port=port)

@@ -87,7 +87,8 @@ def open_store(settings: StoreSettings) -> DeletableStore:
     """The store named by the settings. Raises InvalidInput naming the missing variable."""
     if not settings.store:
         field = variable(type(settings), "store")
-        raise InvalidInput("a directory or an S3 endpoint", file="environment", field=field)
+        message = "not set; give a directory or an S3 endpoint"
+        raise InvalidInput(message, file="environment", field=field)
     if not settings.store.startswith(("http://", "https://")):
         return DirectoryStore(Path(settings.store))
     with name_store_errors(settings, variable(type(settings), "store")):
@@ -140,7 +141,8 @@ def ground_of(stream: StreamSettings, store: StoreSettings) -> Ground:
     """
     field = variable(type(stream), "kafka")
     if not stream.kafka:
-        raise InvalidInput("bootstrap servers, host:port", file="environment", field=field)
+        message = "not set; give bootstrap servers, HOST:PORT,..."
+        raise InvalidInput(message, file="environment", field=field)
     access = kafka_access(stream.kafka, stream, field, stream.kafka_session)
     keys = store.reply_keys() if isinstance(store, ReplySettings) else ()
     ground = kafka_ground(open_store(store), access).with_reply_keys(keys)

@@ -127,6 +127,6 @@ async def test_what_does_not_fit_is_told_at_start_up(opened: Opening, rest: str,
 async def test_what_is_no_number_is_no_embedding(opened: Opening, tmp_path: Path) -> None:
     (tmp_path / "tokenizer.json").write_text("{}")
     embedder = await opened(f"token_ids#tokenizer={tmp_path}")
-    with pytest.raises(BackendUnavailable, match="what is no number"):
+    with pytest.raises(BackendUnavailable, match="not a number"):
         # The sign before the letter a in ASCII: id 0.
         await embedder.embed(["`"])

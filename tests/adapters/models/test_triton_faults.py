@@ -98,8 +98,8 @@ async def test_a_model_that_fails_may_be_asked_again(triton: str, fault: str) ->
     ("prompt", "told"),
     [
         ("[fail]", "the Triton model failed; .*out of memory"),
-        ("[abort]", "broke its answer off"),
-        ("[broken]", "no UTF-8"),
+        ("[abort]", "aborted its answer"),
+        ("[broken]", "not valid UTF-8"),
     ],
 )
 async def test_a_vllm_answer_that_is_none(triton: str, prompt: str, told: str) -> None:
@@ -126,7 +126,7 @@ async def test_a_context_that_is_too_short_names_what_to_lower(
 
 async def test_a_caption_cut_in_the_middle_of_a_character(triton: str) -> None:
     async with model_at(triton, "trouble") as model:
-        with pytest.raises(BackendUnavailable, match="no UTF-8"):
+        with pytest.raises(BackendUnavailable, match="not valid UTF-8"):
             await ask(model, "broken")
 
 

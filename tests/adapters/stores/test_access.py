@@ -61,7 +61,7 @@ def test_region_and_style_of_an_endpoint(
     ("url", "bucket", "region", "style", "field", "told"),
     [
         (FRANKFURT, "caliper", "us-west-2", None, "region", "endpoint, which is in eu-central-1"),
-        ("https://s3.example.com", "a.b", "", "host", "style", "certificate never covers the dots"),
+        ("https://s3.example.com", "a.b", "", "host", "style", "covers a bucket with dots"),
         ("http://10.0.0.1:9000", "caliper", "", "host", "style", "a name, not an address"),
         ("http://[::1]:9000", "caliper", "", "host", "style", "a name, not an address"),
     ],

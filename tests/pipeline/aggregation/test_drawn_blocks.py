@@ -218,7 +218,7 @@ async def test_a_run_fails_whose_comparison_cannot_be_read_and_no_other() -> Non
         shop.clock.seconds += 10
     ended = {each.run: each for each in shop.announced}
     assert ended[run.spec.run_id].state is RunState.FAILED
-    assert "judging.json: lost" in ended[run.spec.run_id].error
+    assert "judging.json: missing from the store" in ended[run.spec.run_id].error
     assert ended[other.spec.run_id].state is RunState.COMPLETE
     is_readable = True
     await shop.start_again(run)

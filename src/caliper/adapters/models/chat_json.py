@@ -68,16 +68,16 @@ def read_completion(reply: Any) -> Completion:
     choice = choices[0] if isinstance(choices[0], dict) else {}
     message = choice.get("message")
     if not isinstance(message, dict):
-        raise TypeError("its choice holds no message")
+        raise TypeError("its choice has no message")
     finish, text = choice.get("finish_reason"), message.get("content")
     if refusal := message.get("refusal"):
         # A content filter may use the same field.
         end = finish if finish == "content_filter" else "refusal"
         return Completion(str(refusal), end, usage, model)
     if finish in _ABORTED:
-        raise BackendUnavailable("the endpoint broke its own answer off")
+        raise BackendUnavailable("the endpoint aborted its answer")
     if text is not None and not isinstance(text, str):
-        raise TypeError("the content of its message is no text")
+        raise TypeError("the content of its message is not text")
     return Completion(text or "", _ENDS.get(finish, str(finish)), usage, model)
 
 

@@ -119,7 +119,7 @@ def status_error(
     if status == 429 or (status == 503 and wait is not None):
         return BackendOverloaded(f"the endpoint is overloaded (HTTP {status}){detail}", wait)
     if status in {408, 504}:
-        return BackendTimeout(f"the endpoint gave up in time (HTTP {status}){detail}")
+        return BackendTimeout(f"the endpoint timed out (HTTP {status}){detail}")
     if status >= 500:
         return BackendUnavailable(f"the endpoint failed (HTTP {status}){detail}")
     if status < 400:

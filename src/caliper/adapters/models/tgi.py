@@ -261,7 +261,7 @@ class TgiModel:
             raise BackendUnavailable(story) from error
         except (ValueError, TypeError, RecursionError) as error:
             story = f"{type(error).__name__}: {error!s:.100}"
-            raise BackendUnavailable(f"the answer is no chat completion: {story}") from error
+            raise BackendUnavailable(f"the answer is not a chat completion: {story}") from error
 
 
 def _json_object(answer: httpx2.Response) -> Mapping[str, Any]:

@@ -127,7 +127,7 @@ class TritonEmbedder:
             raise BackendUnavailable(f"the answer lacks the output {self._output}")
         rows = self._rows(vectors, count)
         if not np.isfinite(rows).all():
-            raise BackendUnavailable("an embedding holds what is no number")
+            raise BackendUnavailable("an embedding contains a value that is not a number")
         return [tuple(row.tolist()) for row in rows]
 
     @property

@@ -27,7 +27,7 @@ _KINDS: dict[StatusCode, type[BackendError]] = {
 _MESSAGES = {
     StatusCode.INVALID_ARGUMENT: "the Triton model cannot use the request",
     StatusCode.UNIMPLEMENTED: "the Triton model cannot be asked in this way",
-    StatusCode.UNAUTHENTICATED: "the Triton server wants a token, or another one",
+    StatusCode.UNAUTHENTICATED: "the Triton server rejected the token, or none was sent",
     StatusCode.PERMISSION_DENIED: "the token does not allow the use of this Triton model",
     StatusCode.DEADLINE_EXCEEDED: "the Triton model gave no answer in time",
     StatusCode.RESOURCE_EXHAUSTED: "the Triton server takes no more, or a message was too large",

@@ -68,7 +68,7 @@ def decode_text(text: bytes) -> str:
     try:
         return text.decode("utf-8")
     except UnicodeDecodeError as error:
-        raise BackendUnavailable(f"the answer is no UTF-8: {error.reason}") from error
+        raise BackendUnavailable(f"the answer is not valid UTF-8: {error.reason}") from error
 
 
 def _input(name: str, datatype: str, values: NDArray[Any]) -> InferInput:

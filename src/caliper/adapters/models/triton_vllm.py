@@ -120,7 +120,7 @@ class VllmShape:
             async for answer in answers:
                 text += text_of(answer, "text_output")
                 if len(text) > _BYTES_PER_TOKEN * decoding.max_tokens:
-                    raise BackendUnavailable("the model does not stop at the limit of its tokens")
+                    raise BackendUnavailable("the model exceeds the maximum output tokens")
                 has_reason = "return_finish_reason" in self._counts
                 reason = text_of(answer, "finish_reason") if has_reason else b"stop"
                 usage = Usage(
@@ -128,7 +128,7 @@ class VllmShape:
                     usage.completion + number_of(answer, "num_output_tokens"),
                 )
         if reason in _ABORTED:
-            raise BackendUnavailable("the engine behind the Triton model broke its answer off")
+            raise BackendUnavailable("the engine behind the Triton model aborted its answer")
         return Completion(decode_text(text), decode_text(reason), usage)
 
     def _inputs(self, messages: Sequence[ChatMessage], sampling: str) -> list[InferInput]:

@@ -117,7 +117,7 @@ class StoreAccess:
 
     def _check_host_style(self, parts: SplitResult) -> None:
         if parts.scheme == "https" and "." in self.bucket:
-            message = f"a certificate never covers the dots of bucket {self.bucket}: take path"
+            message = f"no certificate covers a bucket with dots ({self.bucket}): set path"
             raise InvalidInput(message, field="style")
         if re.fullmatch(r"[\d.]+|.*:.*", parts.hostname or ""):
             raise InvalidInput("needs an endpoint with a name, not an address", field="style")

@@ -40,7 +40,7 @@ class Looks:
         spec, before = await self._runs.spec(run), await self._runs.spec(base)
         ledger = await Runs(self._store).open(run, 0.0) if spec.judging else None
         if ledger is None or ledger.state not in WHOLE_STATES:
-            raise NotReady(f"run {run} has not ended by looks at its comparison")
+            raise NotReady(f"run {run} was not started to stop early, or has not ended yet")
         check_alike(before, spec)
         own = await read_criterion(run_store(self._store, run), spec)
         criterion = own
@@ -49,6 +49,7 @@ class Looks:
             repeats = own.repeats if own.base == base else ""
             criterion = StopCriterion(base, policy, None, policy.level, repeats, own.rules)
         elif own.base != base:
-            raise NotReady(f"run {run} was compared with {own.base}: give the checks for {base}")
+            message = f"run {run} was compared with {own.base}: give a policy for {base}"
+            raise NotReady(message)
         plan = await sequential.SequentialPlan.stored(criterion, self._store, self._rules)
         return await plan.look(ledger, await sequential.supplied_captions(self._store, ledger))

@@ -89,7 +89,7 @@ class RunTable:
             found.heals |= heals
         scores = None if found else await self.absent_scores(run)
         if scores is not None and scores.state is RunState.PLANNING:
-            await self._lose(run, DataLoss("lost", file=SUMMARY))
+            await self._lose(run, DataLoss.missing(SUMMARY))
         return found
 
     async def follow_store(self, run: str) -> None:

@@ -47,7 +47,7 @@ def render(template: Template, fields: Mapping[str, str]) -> tuple[ChatMessage, 
     def value(placeholder: re.Match[str]) -> str:
         name = placeholder[1]
         if name not in fields:
-            raise UnknownName("gap of a prompt", name, tuple(sorted(fields)))
+            raise UnknownName("placeholder in a prompt", name, tuple(sorted(fields)))
         return fields[name]
 
     parts = (("system", template.system), ("user", template.user))

@@ -241,7 +241,7 @@ class Gateway:
         if claim and claim["run"] != run:
             known = await self._ownership.permits_run(self._outside.store, claim["run"])
             other = f"run {claim['run']}" if known else "another run"
-            raise AlreadyExists(f"the client key stands for {other}")
+            raise AlreadyExists(f"the client key is already used by {other}")
         if not claim:
             await write_json(self._outside.store, path, run=run)
 

@@ -45,11 +45,11 @@ class Runs:
         """
         ledger = await self._open(run, columns, now)
         if ledger is None and await self.planning(run):
-            raise DataLoss("lost", file=SUMMARY)
+            raise DataLoss.missing(SUMMARY)
         if ledger is None or len(columns.states) != ledger.summary.questions:
             raise InvalidInput(f"the ledger of {run} is not that of its plan")
         if ledger.ledger.known and not ledger.log.has_stored(max(columns.places)):
-            raise DataLoss("a segment of verdicts is lost", file=ledger.log.next_key)
+            raise DataLoss.missing(ledger.log.next_key)
         return ledger
 
     async def open(self, run: str, now: float, start: int = 0) -> RunLedger | None:
@@ -78,9 +78,9 @@ class Runs:
         """
         ledger = await self.open(run, now, start)
         if ledger is None and await run_store(self._store, run).get(END) is not None:
-            raise DataLoss("lost", file=SUMMARY)
+            raise DataLoss.missing(SUMMARY)
         if ledger is not None and ledger.lacks_verdicts and not ledger.is_new(start):
-            raise DataLoss("a segment of verdicts is lost", file=ledger.log.next_key)
+            raise DataLoss.missing(ledger.log.next_key)
         return ledger
 
     async def refresh(self, run: RunLedger) -> None:
@@ -103,7 +103,7 @@ class Runs:
         if summary.run != run:
             raise DataLoss(f"the plan of run {summary.run}, not of {run}", file=SUMMARY)
         if spec is None:
-            raise DataLoss("lost", file=SPEC)
+            raise DataLoss.missing(SPEC)
         log = await StoreLog.open(self._store, f"runs/{run}/verdicts", self._cache, segments)
         ledger = Ledger(summary.questions, log, columns)
         team = await first_team(self._store, run_owners(run))

@@ -71,6 +71,8 @@ async def read_criterion(run: ObjectStore, spec: RunSpec) -> StopCriterion:
     Raises NewerSchema, DataLoss if it is lost or does not match the spec, StoreUnavailable.
     """
     criterion = await read_as(run, CRITERION, StopCriterion.from_json)
-    if criterion is None or criterion.digest != spec.judging:
-        raise DataLoss("lost" if criterion is None else "does not match the spec", file=CRITERION)
+    if criterion is None:
+        raise DataLoss.missing(CRITERION)
+    if criterion.digest != spec.judging:
+        raise DataLoss("does not match the spec", file=CRITERION)
     return criterion

@@ -47,7 +47,7 @@ class SegmentCache:
         """The lines of a segment. Raises StoreUnavailable, DataLoss if it is missing or broken."""
         lines = await self.find(key, digest)
         if lines is None:
-            raise DataLoss("a segment of verdicts is lost", file=key)
+            raise DataLoss.missing(key)
         return lines
 
     async def find(self, key: str, digest: str = "") -> bytes | None:

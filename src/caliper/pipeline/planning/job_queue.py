@@ -48,7 +48,7 @@ async def read_queue(store: ObjectStore, start: int, number: int) -> list[JobMes
     key = _key(start, number)
     data = await store.get(key)
     if data is None:
-        raise DataLoss("lost", file=key)
+        raise DataLoss.missing(key)
     try:
         return await asyncio.to_thread(_decode, data, key)
     except (LookupError, TypeError, ValueError, RecursionError) as error:

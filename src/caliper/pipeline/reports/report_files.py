@@ -151,7 +151,7 @@ def _refuse_lost(run: RunLedger, item: Item) -> None:
     written = run.spec.benchmark(item.benchmark).captions is None
     outcomes = run.ledger.outcomes(item).values()
     if written and item.source is Source.CAPTION and any(isinstance(o, Scored) for o in outcomes):
-        raise DataLoss("lost", file=caption_key(run.run, item.benchmark, item.sample))
+        raise DataLoss.missing(caption_key(run.run, item.benchmark, item.sample))
 
 
 async def stored_texts(store: ObjectStore, run: str, part: BenchmarkSpec) -> Mapping[str, str]:

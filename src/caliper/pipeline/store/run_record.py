@@ -96,7 +96,7 @@ class RunRecord:
         Raises NotFound if its start was interrupted before it was recorded.
         """
         if self.started is None:
-            raise NotFound("the run was not started to its end; start it again")
+            raise NotFound("the start of this run was interrupted; start it again")
         status, ended, reuse = self.status(live), None, None
         if status.state in FINAL_STATES and self.end.get("state") == status.state:
             ended, reuse = self.end.get("ended_at"), self.end.get("reuse")

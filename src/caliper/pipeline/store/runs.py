@@ -48,9 +48,9 @@ async def read_json(store: ObjectStore, key: str) -> dict[str, Any] | None:
     try:
         fields = json.loads(data)
     except (ValueError, RecursionError) as error:
-        raise DataLoss(f"no JSON: {error}", file=key) from error
+        raise DataLoss(f"not valid JSON: {error}", file=key) from error
     if not isinstance(fields, dict) or not isinstance(fields.get("schema"), int):
-        raise DataLoss("no JSON object with a schema", file=key)
+        raise DataLoss("not a JSON object with a schema", file=key)
     refuse_newer(fields["schema"], key)
     if key in (END, CANCELLED):
         check_end(fields, key)

@@ -125,7 +125,7 @@ class ExamineHandler:
     async def conclude(self, job: ExamineJob, error: BaseException) -> None:
         """Publish Unscored for all questions of a job, unless its run has lost its spec."""
         if isinstance(error, NotFound):
-            await self.on_run_failure(job.run, DataLoss("lost", file=SPEC))
+            await self.on_run_failure(job.run, DataLoss.missing(SPEC))
             return
         await self.publish(job, failure_verdicts(job, error))
 

@@ -45,7 +45,7 @@ class HuggingFaceSink:
         self._source = {name: options.pop(name) for name in _SOURCES if name in options}
         self._datasets = {name: HubDataset.parse(text, name) for name, text in options.items()}
         if self._source and "source" not in self._source:
-            raise InvalidInput("missing; other options are about it", field="source")
+            raise InvalidInput("missing; the other source options need it", field="source")
 
     def write(self, results: Results) -> str:
         folder, files = Path(self.place), self.files(results)
