@@ -98,7 +98,8 @@ class ChatModel(Protocol):
         schema: Mapping[str, Any] | None = None,
         affinity: str = "",
     ) -> Completion:
-        """One completion. Raises a BackendError subclass; never invents text.
+        """One completion; never invents text. Raises a BackendError subclass, ModelChanged if
+        another model answers now, FunctionFailed for a function of the caller.
 
         Prompts of calls with the same `affinity` have much in common: the calls should go to the
         server that has the common part cached.

@@ -51,7 +51,9 @@ class Consumer(GroupMember, Protocol):
         ...
 
     async def acknowledge(self, delivery: Delivery) -> None:
-        """Mark the delivery as done: the group will not receive it again."""
+        """Mark the delivery as done: the group will not receive it again. Raises nothing, even
+        if the stream cannot be reached; nor do `retry` and `leave`.
+        """
         ...
 
     async def retry(self, delivery: Delivery) -> None:
@@ -59,7 +61,10 @@ class Consumer(GroupMember, Protocol):
         ...
 
     async def dead_letter(self, delivery: Delivery, error: str) -> None:
-        """Move it to the topic dead-letters, with error, attempts and origin as headers."""
+        """Move it to the topic dead-letters, with error, attempts and origin as headers.
+
+        Raises StreamUnavailable; the delivery is then still held.
+        """
         ...
 
     def drain(self) -> None:
