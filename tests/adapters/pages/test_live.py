@@ -62,12 +62,12 @@ def test_a_page_of_verdicts_cuts_long_texts_and_names_four_pictures() -> None:
     counts = {(row.benchmark, row.dimension, row.outcome): 7}
     found = verdict_page("0" * 16, [Sample(row, "c" * 5000)], pictures, counts, "0.0")
     (card,) = found["samples"]
-    assert "[... 7000 more characters]" in card["reply"]
+    assert "[... 7,000 more characters]" in card["reply"]
     assert len(card["pictures"]) == 4
     assert found["pictures"]["capability/2.jpg"] == (
         f"/runs/{'0' * 16}/picture?benchmark=capability&media=2.jpg"
     )
-    assert "[... 1000 more characters]" in found["captions"]["capability/sample0"]
+    assert "[... 1,000 more characters]" in found["captions"]["capability/sample0"]
     assert (found["counts"], found["next"]) == (
         [[7, "capability", "object_number", "correct"]],
         "0.0",

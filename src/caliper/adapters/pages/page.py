@@ -60,7 +60,7 @@ def cut(text: str, longest: int = 4000) -> str:
     """Cut a text to `longest` characters, noting how many are missing."""
     if len(text) <= longest:
         return text
-    return f"{text[:longest]} [... {len(text) - longest} more characters]"
+    return f"{text[:longest]} [... {len(text) - longest:,} more characters]"
 
 
 def data_uri(jpeg: bytes) -> str:
