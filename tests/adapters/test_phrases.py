@@ -11,7 +11,13 @@ from caliper.core.suspicion import Suspicious
 
 @pytest.mark.parametrize(
     ("value", "text"),
-    [(None, "no data"), (54.256, "54.26"), (-1.5, "\N{MINUS SIGN}1.50"), (11631, "11,631"), (0.0, "0.00")],
+    [
+        (None, "no data"),
+        (54.256, "54.26"),
+        (-1.5, "\N{MINUS SIGN}1.50"),
+        (11631, "11,631"),
+        (0.0, "0.00"),
+    ],
 )
 def test_numbers(value: float | None, text: str) -> None:
     assert phrases.number(value) == text

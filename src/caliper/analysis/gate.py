@@ -175,8 +175,8 @@ def unfit(policy: Policy, check: Check, base: GateSide, candidate: GateSide) -> 
         if not side.complete:
             return f"the {name} is not complete"
         if side.coverage[check.benchmark] < policy.min_coverage:
-            share, floor = _apart(side.coverage[check.benchmark], policy.min_coverage)
-            return f"the {name} covers {share}, less than {floor}"
+            covered, floor = _apart(side.coverage[check.benchmark], policy.min_coverage)
+            return f"the {name} covers {covered}, less than {floor}"
         if check.benchmark in side.stuffed:
             share = side.stuffed[check.benchmark]
             return f"{share:.1%} of the captions of the {name} show signs of stuffing"
@@ -185,11 +185,8 @@ def unfit(policy: Policy, check: Check, base: GateSide, candidate: GateSide) -> 
 
 def _apart(share: float, bound: float) -> tuple[str, str]:
     """Two shares as percentages, with enough digits to differ."""
-    for digits in range(1, 15):
-        pair = (f"{share:.{digits}%}", f"{bound:.{digits}%}")
-        if pair[0] != pair[1]:
-            break
-    return pair
+    pairs = ((f"{share:.{digits}%}", f"{bound:.{digits}%}") for digits in range(1, 15))
+    return next((pair for pair in pairs if pair[0] != pair[1]), (str(share), str(bound)))
 
 
 def _margin(check: Check, difference: Difference) -> float:
