@@ -46,10 +46,10 @@ def test_the_page_holds_figures_intervals_coverage_models_and_settings() -> None
     assert page.count('<svg class="bar"') == 7 + 4  # a bar a row of the two charted tables
 
 
-def test_the_page_says_how_many_captions_look_written_for_the_judge() -> None:
+def test_the_page_says_how_many_captions_may_contain_injections() -> None:
     text = render_report(reports.report(), Selection(), no_picture)
     assert text.count("<dt>Signs</dt>") == 1
-    assert "3 of 250 captions look as if" in text
+    assert "3 of 250 captions may contain prompt injections" in text
 
 
 def test_a_complete_run_has_no_banner_and_a_partial_one_has() -> None:
