@@ -42,7 +42,7 @@ def test_it_goes_from_the_object_to_who_was_told() -> None:
         ("11", "serving", ""),
         ("12", "run started", "r"),
         ("20", "regressed", ""),
-        ("21", "told", "team: regressed"),
+        ("21", "notified", "team: regressed"),
     ]
     skipped = other.after(EntryCause.SKIP, at(6))
     assert skipped is not None
