@@ -52,6 +52,7 @@ def test_the_headline_figures_end_a_run(caliper: Command, config: Path) -> None:
     *headlines, _, place = printed[-5:]
     assert [line.split(":")[0] for line in headlines] == ["CAPability", "CaptionQA", "CompreCap"]
     assert all(any(character.isdigit() for character in line) for line in headlines)
-    for line, label in zip(headlines, ("average, F1", "Overall, mean of the domains", "S-unified"), strict=True):
+    labels = ("average, F1", "Overall, mean of the domains", "S-unified")
+    for line, label in zip(headlines, labels, strict=True):
         assert label in line
     assert place == "run/report.html"
