@@ -10,7 +10,15 @@ from caliper.benchmarks.settings import resolve_settings
 from caliper.core.caption import CAPTION_TOKENS, MOST_CAPTION_TOKENS
 from caliper.core.errors import InvalidInput, NotReady, UnknownName, within
 from caliper.core.preparation import Preparation
-from caliper.core.run import BenchmarkSpec, Identity, RunSpec, check_name, recorded_identity
+from caliper.core.run import (
+    COVERAGE_FLOOR,
+    MOST_REPEATS,
+    BenchmarkSpec,
+    Identity,
+    RunSpec,
+    check_name,
+    recorded_identity,
+)
 from caliper.core.taxonomy import Taxonomy, checked
 from caliper.core.terms import Terms
 from caliper.pipeline.ledger.stop_criterion import StopCriterion
@@ -19,7 +27,7 @@ from caliper.ports.stages import StageDescription, StageDirectory
 from caliper.ports.storage import Supplies
 from caliper.version import __version__
 
-LONGEST_NAME, LONGEST_KEY, MOST_REPEATS = 200, 128, 100
+LONGEST_NAME, LONGEST_KEY = 200, 128
 
 
 @dataclass(frozen=True, slots=True)
@@ -64,7 +72,7 @@ class EvaluationRequest:
     limit: int | None = None
     replicate: int = 0
     share_replies: bool = False
-    coverage_floor: float = 0.99
+    coverage_floor: float = COVERAGE_FLOOR
     judge_share: float | None = None
     client_key: str = ""
     terms: Terms = field(default_factory=Terms)
