@@ -15,6 +15,7 @@ from collections.abc import Callable, Mapping, Sequence
 from contextlib import ExitStack, suppress
 from dataclasses import dataclass, field
 from pathlib import Path
+from typing import ClassVar
 
 STARTS_WITHIN = 60.0
 ENDS_WITHIN = 30.0
@@ -27,6 +28,9 @@ _ALL = range(15000, 32000)
 _PLACE = int(os.environ.get("PYTEST_XDIST_WORKER", "gw0").removeprefix("gw"))
 _OURS = _ALL[_PLACE % 8 :: 8]
 _GIVEN: set[int] = set()
+# A process beside the server waits for the end of a pipe, whose other end this process has: however
+# this one ends, the group of the server is killed.
+_TETHER = 'exec 3<&0 </dev/null; { read -r _ <&3; kill -s KILL -- "-$$"; } & exec "$@" 3<&-'
 
 
 def free_ports(count: int) -> list[int]:
@@ -51,9 +55,11 @@ class ServerProcess:
     """A command that serves until it is stopped; `ready` says whether it does by now. It has
     `starts_within` seconds for that.
 
-    Standard output and error are appended to `log`, which outlives the process.
+    Standard output and error are appended to `log`, which outlives the process. It ends with the
+    process that started it, unless it `outlives` that.
     """
 
+    outlives: ClassVar[bool] = False
     name: str
     command: Sequence[str]
     log: Path
@@ -74,10 +80,11 @@ class ServerProcess:
             time.sleep(0.05)
 
     def _begun(self) -> subprocess.Popen[bytes]:
+        tether = () if self.outlives else ("/bin/sh", "-c", _TETHER, "sh")
         with self.log.open("ab") as log:
             return subprocess.Popen(
-                self.command,
-                stdin=subprocess.DEVNULL,
+                (*tether, *self.command),
+                stdin=subprocess.PIPE if tether else subprocess.DEVNULL,
                 stdout=log,
                 stderr=subprocess.STDOUT,
                 env=self.variables(),
@@ -119,7 +126,7 @@ class ServerProcess:
         except subprocess.TimeoutExpired:
             self.kill()
             return None
-        self._running = None
+        self._let_go()
         return code
 
     def kill(self) -> None:
@@ -128,7 +135,13 @@ class ServerProcess:
             with suppress(ProcessLookupError):
                 os.killpg(self._running.pid, signal.SIGKILL)
             self._running.wait()
-            self._running = None
+            self._let_go()
+
+    def _let_go(self) -> None:
+        """Forget the process, which has ended; what it left of its group ends, too."""
+        if self._running is not None and self._running.stdin is not None:
+            self._running.stdin.close()
+        self._running = None
 
 
 def answers(port: int, address: str = "127.0.0.1") -> bool:

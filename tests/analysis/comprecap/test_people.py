@@ -10,6 +10,7 @@ from caliper.analysis.comprecap.scenes import SceneRun
 from caliper.analysis.human_scores import HumanScores
 from caliper.core.report import Estimate
 
+
 def correlations(name: str) -> HumanCorrelation:
     """The correlations of every column of a published table with its column `human`."""
     rows = published(name)

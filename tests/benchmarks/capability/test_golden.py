@@ -2,14 +2,12 @@
 
 from __future__ import annotations
 
-
 import pytest
 from tests.fakes.kt_bar import kt_bar_bounds
 from tests.fakes.sources import published
 
 from caliper.benchmarks.capability.metrics import f1, mean
 from caliper.benchmarks.capability.tasks import NAMES
-
 
 
 SCORES = published("capability_tables_3_4_5.csv")

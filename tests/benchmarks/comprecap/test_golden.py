@@ -12,7 +12,6 @@ from caliper.benchmarks.comprecap.reporting import report, unified
 from caliper.core.tally import Tally
 
 
-
 def residuals(weights: str) -> list[float]:
     return [
         abs(
