@@ -1,6 +1,5 @@
 """CompreQA: accuracies by part and area, rankings, and answers from the caption."""
 
-
 import pytest
 from tests.fakes.scene_runs import LOST, answers, planned, row, scene, scene_run
 from tests.fakes.sources import published

@@ -9,7 +9,6 @@ from tests.fakes.sources import published
 from caliper.benchmarks.capability.metrics import f1, mean
 from caliper.benchmarks.capability.tasks import NAMES
 
-
 SCORES = published("capability_tables_3_4_5.csv")
 QA = published("capability_table_6.csv")
 
