@@ -7,7 +7,6 @@ from __future__ import annotations
 import multiprocessing
 import os
 import runpy
-import signal
 import subprocess
 import sys
 import threading
@@ -38,8 +37,6 @@ _ONE_AT_A_TIME = threading.Lock()
 
 class Forked:
     """`python -m module arguments`, started. Has the needed part of Popen's interface."""
-
-    stdin = None
 
     def __init__(
         self,
@@ -100,7 +97,6 @@ def _run(
     written: tuple[Path, Path],
 ) -> None:
     os.setsid()
-    threading.Thread(target=_end_with_parent, daemon=True).start()
     for number, file in enumerate(written, start=1):
         with file.open("ab") as opened:
             os.dup2(opened.fileno(), number)
@@ -109,11 +105,3 @@ def _run(
     os.chdir(folder)
     sys.argv = [module, *arguments]
     runpy.run_module(module, run_name="__main__", alter_sys=False)
-
-
-def _end_with_parent() -> None:
-    """End the group of this process when the process ends that asked for it, however it ends."""
-    parent = multiprocessing.parent_process()
-    assert parent is not None
-    parent.join()
-    os.killpg(0, signal.SIGKILL)

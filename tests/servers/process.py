@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import atexit
 import http.client
 import os
 import secrets
@@ -14,8 +15,9 @@ import time
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import ExitStack, suppress
 from dataclasses import dataclass, field
+from functools import cache
 from pathlib import Path
-from typing import ClassVar
+from typing import IO, ClassVar
 
 STARTS_WITHIN = 60.0
 ENDS_WITHIN = 30.0
@@ -28,9 +30,40 @@ _ALL = range(15000, 32000)
 _PLACE = int(os.environ.get("PYTEST_XDIST_WORKER", "gw0").removeprefix("gw"))
 _OURS = _ALL[_PLACE % 8 :: 8]
 _GIVEN: set[int] = set()
-# A process beside the server waits for the end of a pipe, whose other end this process has: however
-# this one ends, the group of the server is killed.
-_TETHER = 'exec 3<&0 </dev/null; { read -r _ <&3; kill -s KILL -- "-$$"; } & exec "$@" 3<&-'
+_LOCK = threading.Lock()
+_GUARD = """
+left=' '
+while read -r sign pid; do
+    case $sign in
+        +) left="$left$pid " ;;
+        -) left="${left%% $pid *} ${left#* $pid }" ;;
+    esac
+done
+for pid in $left; do kill -s KILL -- "-$pid"; done
+"""
+"""Reads which servers started (+) and ended (-). When the process that writes this ends, however it
+does, the guard kills the servers that are left, each with all that it started.
+"""
+
+
+@cache
+def _guard() -> IO[str]:
+    guard = subprocess.Popen(
+        ("/bin/sh", "-c", _GUARD),
+        stdin=subprocess.PIPE,
+        stdout=subprocess.DEVNULL,
+        stderr=subprocess.DEVNULL,
+        text=True,
+        start_new_session=True,
+    )
+    atexit.register(guard.communicate)
+    assert guard.stdin is not None
+    return guard.stdin
+
+
+def _tell_guard(sign: str, pid: int) -> None:
+    with _LOCK:
+        print(sign, pid, file=_guard(), flush=True)
 
 
 def free_ports(count: int) -> list[int]:
@@ -71,6 +104,8 @@ class ServerProcess:
     def start(self) -> None:
         """Start and wait until it is ready. Raises RuntimeError with the end of the log."""
         self._running = self._begun()
+        if not self.outlives:
+            _tell_guard("+", self.pid)
         deadline = time.monotonic() + self.starts_within
         while not self.ready():
             if self._running.poll() is not None or time.monotonic() > deadline:
@@ -80,11 +115,10 @@ class ServerProcess:
             time.sleep(0.05)
 
     def _begun(self) -> subprocess.Popen[bytes]:
-        tether = () if self.outlives else ("/bin/sh", "-c", _TETHER, "sh")
         with self.log.open("ab") as log:
             return subprocess.Popen(
-                (*tether, *self.command),
-                stdin=subprocess.PIPE if tether else subprocess.DEVNULL,
+                self.command,
+                stdin=subprocess.DEVNULL,
                 stdout=log,
                 stderr=subprocess.STDOUT,
                 env=self.variables(),
@@ -126,7 +160,7 @@ class ServerProcess:
         except subprocess.TimeoutExpired:
             self.kill()
             return None
-        self._let_go()
+        self._forget()
         return code
 
     def kill(self) -> None:
@@ -135,12 +169,11 @@ class ServerProcess:
             with suppress(ProcessLookupError):
                 os.killpg(self._running.pid, signal.SIGKILL)
             self._running.wait()
-            self._let_go()
+            self._forget()
 
-    def _let_go(self) -> None:
-        """Forget the process, which has ended; what it left of its group ends, too."""
-        if self._running is not None and self._running.stdin is not None:
-            self._running.stdin.close()
+    def _forget(self) -> None:
+        if not self.outlives:
+            _tell_guard("-", self.pid)
         self._running = None
 
 
