@@ -54,6 +54,7 @@ def _guard() -> IO[str]:
         stdout=subprocess.DEVNULL,
         stderr=subprocess.DEVNULL,
         text=True,
+        bufsize=1,
         start_new_session=True,
     )
     atexit.register(guard.communicate)
@@ -63,7 +64,7 @@ def _guard() -> IO[str]:
 
 def _tell_guard(sign: str, pid: int) -> None:
     with _LOCK:
-        print(sign, pid, file=_guard(), flush=True)
+        _guard().write(f"{sign} {pid}\n")
 
 
 def free_ports(count: int) -> list[int]:
