@@ -23,16 +23,18 @@ SERVERS = {
 def test_a_server_ends_with_the_process_that_started_it(kind: str, tmp_path: Path) -> None:
     with socket.create_server(("127.0.0.1", 0)) as listener:
         listener.settimeout(STARTS_WITHIN)
-        parent = subprocess.Popen(
+        with subprocess.Popen(
             [sys.executable, "-m", MODULE, kind, str(tmp_path / "log")],
             cwd=ROOT,
             env={**os.environ, "PEER": str(listener.getsockname()[1])},
-        )
-        try:
-            connection, _ = listener.accept()
-        finally:
-            parent.kill()
-            parent.wait()
+            stdout=subprocess.PIPE,
+        ) as parent:
+            try:
+                connection, _ = listener.accept()
+                assert parent.stdout is not None
+                assert parent.stdout.readline() == b"started\n"
+            finally:
+                parent.kill()
     with connection:
         connection.settimeout(ENDS_WITHIN)
         # A server that lives on holds its end.
@@ -43,6 +45,8 @@ if __name__ == "__main__":
     match sys.argv[1:]:
         case [kind, log]:
             SERVERS[kind](Path(log)).start()
+            sys.stdout.write("started\n")
+            sys.stdout.flush()
             signal.pause()
         case _:
             socket.create_connection(("127.0.0.1", int(os.environ["PEER"]))).recv(1)
