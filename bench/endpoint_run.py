@@ -43,7 +43,7 @@ class Kind:
 
 
 @dataclass(frozen=True, slots=True)
-class Took:
+class Durations:
     """Wall and CPU seconds; for callers of the stub also the seconds before the first call and
     after the last reply.
     """
@@ -76,16 +76,16 @@ KINDS = (
 )
 
 
-def process(arguments: tuple[str, ...]) -> tuple[float, Took]:
+def process(arguments: tuple[str, ...]) -> tuple[float, Durations]:
     """Run a Python process; returns its start time and what it took."""
     before, start = resource.getrusage(resource.RUSAGE_CHILDREN), time.monotonic()
     subprocess.run([sys.executable, *arguments], check=True, capture_output=True)
     end, after = time.monotonic(), resource.getrusage(resource.RUSAGE_CHILDREN)
     cpu = after.ru_utime - before.ru_utime + after.ru_stime - before.ru_stime
-    return start, Took(end - start, cpu)
+    return start, Durations(end - start, cpu)
 
 
-def evaluation(kind: Kind, folder: Path, questions: int, bodies: Path) -> tuple[Took, int]:
+def evaluation(kind: Kind, folder: Path, questions: int, bodies: Path) -> tuple[Durations, int]:
     """Run in an empty folder, without stored replies; also returns the number of calls. Writes what
     it posts to `bodies`.
     """
@@ -99,10 +99,10 @@ def evaluation(kind: Kind, folder: Path, questions: int, bodies: Path) -> tuple[
             )
         )
     end = start + took.seconds
-    return Took(took.seconds, took.cpu, calls.first - start, end - calls.last), calls.count
+    return Durations(took.seconds, took.cpu, calls.first - start, end - calls.last), calls.count
 
 
-def peer(kind: Kind, bodies: Path, rewritten: Path) -> Took:
+def peer(kind: Kind, bodies: Path, rewritten: Path) -> Durations:
     """Post those bodies with plain aiohttp."""
     with stub(kind.text, DELAY_SECONDS, rewritten) as calls:
         return process(plain(calls.url, bodies, IN_FLIGHT))[1]
@@ -130,9 +130,9 @@ def measure(kind: Kind, root: Path, questions: int, rounds: int) -> None:
     print(f"  machine load: {os.getloadavg()[0]:.1f} on {os.cpu_count()} cores")
 
 
-def _median(rounds: Sequence[Took]) -> Took:
+def _median(rounds: Sequence[Durations]) -> Durations:
     columns = zip(*map(astuple, rounds), strict=True)
-    return Took(*map(statistics.median, columns))
+    return Durations(*map(statistics.median, columns))
 
 
 def main() -> None:

@@ -17,7 +17,7 @@ from caliper.wiring.grounds import Ground
 
 
 @dataclass(frozen=True, slots=True)
-class Added:
+class AddedLatency:
     """Latency beyond the model's delay, in seconds: of jobs at a steady pace, from publishing to
     the readable verdict, and of plain aiohttp's calls at the same pace.
     """
@@ -60,11 +60,13 @@ def rate(times: Mapping[str, float], delay: float) -> float:
     return len(times) / (max(times.values()) - min(times.values()) + delay)
 
 
-async def paced(ground: Ground, url: str, kind: Kind, size: Size, jobs: Sequence[Message]) -> Added:
+async def paced(
+    ground: Ground, url: str, kind: Kind, size: Size, jobs: Sequence[Message]
+) -> AddedLatency:
     """Publish jobs at the pace of `size`, then make calls with plain aiohttp at the same pace."""
     ours = await _added_latency(ground, jobs, size.pace / kind.verdicts, size.delay)
     body, calls = body_of_job(ground, jobs[0]), size.paced * kind.verdicts
-    return Added(ours, await paced_peer(url, body, size.pace, calls, size.delay))
+    return AddedLatency(ours, await paced_peer(url, body, size.pace, calls, size.delay))
 
 
 async def _added_latency(

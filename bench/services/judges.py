@@ -29,7 +29,7 @@ _WARM = 4
 
 
 @dataclass(frozen=True, slots=True)
-class Scaled:
+class JudgesRun:
     """The figures of a number of judges."""
 
     judges: int
@@ -39,7 +39,7 @@ class Scaled:
 
 async def measure(
     on_servers: Servers, folder: Path, url: str, counts: Sequence[int], each: Size
-) -> list[Scaled]:
+) -> list[JudgesRun]:
     """Run with each number of judges in ascending order, with jobs in proportion."""
     results = []
     model, running = f"bench:{url}", 1
@@ -51,11 +51,11 @@ async def measure(
             size = replace(each, in_flight=count * each.in_flight, jobs=count * each.jobs)
             warm = replace(size, jobs=_WARM * size.in_flight)
             await beside(started, url, CAPABILITY, warm, 1000 + count)
-            results.append(Scaled(count, *await beside(started, url, CAPABILITY, size, count)))
+            results.append(JudgesRun(count, *await beside(started, url, CAPABILITY, size, count)))
     return results
 
 
-def table(results: Sequence[Scaled], each: Size) -> Table:
+def table(results: Sequence[JudgesRun], each: Size) -> Table:
     """One row per number of judges."""
     head = ("judges", "verdicts/s", "of one judge's", "plain aiohttp", "share of it")
     title = (

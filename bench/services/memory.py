@@ -7,7 +7,7 @@ import time
 from dataclasses import dataclass
 from pathlib import Path
 
-from bench.services.arrivals import Added, arrivals, paced, rate
+from bench.services.arrivals import AddedLatency, arrivals, paced, rate
 from bench.services.model import Peer, peer
 from bench.services.requests import Kind, Size, ask_for, body_of_job, plan_jobs
 from bench.services.stage import SETTINGS, stage
@@ -18,18 +18,18 @@ from caliper.wiring.grounds import memory_ground
 
 
 @dataclass(frozen=True, slots=True)
-class Found:
+class JudgeRates:
     """Verdicts per second, CPU milliseconds per verdict, the added latency, and plain aiohttp's
     figures from just before and after.
     """
 
     rate: float
     cpu: float
-    added: Added
+    added: AddedLatency
     peers: tuple[Peer, Peer]
 
 
-async def one_judge(url: str, folder: Path, kind: Kind, size: Size) -> Found:
+async def one_judge(url: str, folder: Path, kind: Kind, size: Size) -> JudgeRates:
     """Measure one judge with the stub at `url`."""
     settings = SETTINGS[kind.role](model=f"bench:{url}", in_flight=size.in_flight)
     ground = memory_ground(DirectoryStore(folder / "store")).with_reply_keys(settings.reply_keys())
@@ -58,4 +58,4 @@ async def one_judge(url: str, folder: Path, kind: Kind, size: Size) -> Found:
     for close in parts.close:
         await close()
     after = await peer(url, body, size.in_flight, calls)
-    return Found(rate(times, size.delay) * kind.verdicts, cpu, added_latency, (before, after))
+    return JudgeRates(rate(times, size.delay) * kind.verdicts, cpu, added_latency, (before, after))

@@ -20,9 +20,9 @@ from rich.console import Console
 from rich.table import Table
 from tests.servers import fetch
 
-from bench.services.arrivals import Added
+from bench.services.arrivals import AddedLatency
 from bench.services.installation import Servers, installation, servers
-from bench.services.memory import Found, one_judge
+from bench.services.memory import JudgeRates, one_judge
 from bench.services.model import Peer, stub
 from bench.services.requests import CAPABILITY, CAPTIONQA, Kind, Size
 from bench.services.through import Run, added, beside
@@ -55,7 +55,7 @@ def share(rate: float, peers: Sequence[Peer]) -> float:
     return rate / statistics.fmean(peer.rate for peer in peers)
 
 
-def latency(late: Added) -> str:
+def latency(late: AddedLatency) -> str:
     """Median and 99th percentile in milliseconds, of the services and of plain aiohttp."""
     return f"{_percentiles(late.ours)}\nplain aiohttp:\n{_percentiles(late.peer)}"
 
@@ -72,7 +72,7 @@ def by_service(run: Run) -> str:
     return "\n".join([f"{run.services:.2f} of all services:", *parts, servers])
 
 
-def memory_table(kind: Kind, size: Size, rounds: Sequence[Found]) -> Table:
+def memory_table(kind: Kind, size: Size, rounds: Sequence[JudgeRates]) -> Table:
     """One row per round, with the CPU of both the judge and the peer: both ran in this process."""
     table = Table(*_HEAD, show_lines=True, title=title("one process, memory stream", kind, size))
     for number, result in enumerate(rounds, 1):
@@ -89,7 +89,7 @@ def memory_table(kind: Kind, size: Size, rounds: Sequence[Found]) -> Table:
 
 
 def through_table(
-    kind: Kind, size: Size, rounds: Sequence[tuple[Run, tuple[Peer, Peer], Added]]
+    kind: Kind, size: Size, rounds: Sequence[tuple[Run, tuple[Peer, Peer], AddedLatency]]
 ) -> Table:
     """One row per round."""
     table = Table(*_HEAD, show_lines=True, title=title("through Kafka and MinIO", kind, size))
@@ -111,7 +111,7 @@ def _with_aims(table: Table, cpu: str = "") -> Table:
     return table
 
 
-def in_memory(kind: Kind, size: Size) -> Found:
+def in_memory(kind: Kind, size: Size) -> JudgeRates:
     """Measure one round on the memory stream."""
     with TemporaryDirectory() as folder, stub(kind.text, size.delay) as url:
         return uvloop.run(one_judge(url, Path(folder), kind, size))
@@ -119,7 +119,7 @@ def in_memory(kind: Kind, size: Size) -> Found:
 
 async def through(
     on_servers: Servers, folder: Path, kind: Kind, size: Size, rounds: int
-) -> list[tuple[Run, tuple[Peer, Peer], Added]]:
+) -> list[tuple[Run, tuple[Peer, Peer], AddedLatency]]:
     """Measure `rounds` rounds through a broker and a store, after a warm-up."""
     results = []
     with stub(kind.text, size.delay) as url:

@@ -29,7 +29,7 @@ FLAT = 1.2
 
 
 @dataclass(frozen=True, slots=True)
-class Sized:
+class RunOfSize:
     """A run of `samples` samples, and the peak memory of each service in MiB."""
 
     samples: int
@@ -37,7 +37,7 @@ class Sized:
     memory: Mapping[str, float]
 
 
-async def measure(on_servers: Servers, folder: Path, samples: int, number: int) -> Sized:
+async def measure(on_servers: Servers, folder: Path, samples: int, number: int) -> RunOfSize:
     """Run `samples` samples of CAPability on otherwise idle services."""
     models = {"judge": f"instant:{CAPABILITY.text}"}
     async with installation(on_servers, folder, models, IN_FLIGHT) as started:
@@ -45,10 +45,10 @@ async def measure(on_servers: Servers, folder: Path, samples: int, number: int) 
         request = await ask_for(store, CAPABILITY, folder / f"data-{samples}", samples, number)
         result = await run(started, CAPABILITY, request, samples, 0.0)
         memory = {name: usage.memory for name, usage in started.usage().items()}
-        return Sized(samples, result, memory)
+        return RunOfSize(samples, result, memory)
 
 
-def table(results: Sequence[Sized]) -> Table:
+def table(results: Sequence[RunOfSize]) -> Table:
     """Both sizes side by side, with the ratio of the larger to the smaller."""
     title = "services_sizes: through Kafka and MinIO, a model that answers at once"
     columns = ("figure", *(f"{result.samples:,} samples" for result in results), "ratio", "bound")
@@ -66,7 +66,7 @@ def table(results: Sequence[Sized]) -> Table:
     return grid
 
 
-async def _both(folder: Path, sizes: Sequence[int]) -> list[Sized]:
+async def _both(folder: Path, sizes: Sequence[int]) -> list[RunOfSize]:
     with servers(folder) as on_servers:
         return [
             await measure(on_servers, folder, samples, number)

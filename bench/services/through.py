@@ -7,7 +7,7 @@ import time
 from collections.abc import Mapping
 from dataclasses import dataclass
 
-from bench.services.arrivals import Added, arrivals, paced, rate
+from bench.services.arrivals import AddedLatency, arrivals, paced, rate
 from bench.services.installation import Installation
 from bench.services.model import Peer, peer
 from bench.services.requests import Kind, Size, ask_for, body_of_job, plan_jobs
@@ -69,7 +69,9 @@ async def beside(
     return result, (before, await peer(url, body, size.in_flight, calls))
 
 
-async def added(system: Installation, url: str, kind: Kind, size: Size, number: int) -> Added:
+async def added(
+    system: Installation, url: str, kind: Kind, size: Size, number: int
+) -> AddedLatency:
     """Measure the added latency at a steady pace."""
     folder = system.folder / f"paced-{number}"
     request = await ask_for(system.ground.store, kind, folder, size.paced, number)

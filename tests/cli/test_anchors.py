@@ -32,10 +32,6 @@ async def run(folder: Path, server: ChatServer, out: str, *more: str, code: int 
     return await asyncio.to_thread(Command(folder), *words, code=code)
 
 
-def execution(folder: Path, out: str) -> Any:
-    return json.loads((folder / out / "execution.json").read_text())
-
-
 async def test_they_are_asked_in_every_run_and_change_no_figure(tmp_path: Path) -> None:
     tiny.write_scenes(tmp_path, SCENES)
     async with ChatServer(otherwise=fake.answer(RIGHT)) as server:
@@ -54,8 +50,8 @@ async def test_they_are_asked_in_every_run_and_change_no_figure(tmp_path: Path) 
     for file in ("report.json", "verdicts.jsonl"):
         plain = (tmp_path / "plain" / file).read_bytes()
         assert (tmp_path / "second" / file).read_bytes() == plain
-    assert execution(tmp_path, "plain")["anchors"] == {}
-    told = execution(tmp_path, "second")["anchors"]["capability"]
+    assert tiny.execution(tmp_path / "plain")["anchors"] == {}
+    told = tiny.execution(tmp_path / "second")["anchors"]["capability"]
     assert told["scored"] == ANCHORS
     assert told["agreed"] < ANCHORS
     compared = await asyncio.to_thread(Command(tmp_path), "compare", "first", "second", code=0)
@@ -99,7 +95,7 @@ async def test_compare_warns_of_a_judge_that_changed(tmp_path: Path) -> None:
     caliper = Command(tmp_path)
     warned = caliper("compare", "before", "after", "--quiet", code=0).err
     before, after = (
-        execution(tmp_path, out)["anchors"]["capability"] for out in ("before", "after")
+        tiny.execution(tmp_path / out)["anchors"]["capability"] for out in ("before", "after")
     )
     assert "Judge drift: capability" in warned
     assert f"{before['agreed']} of {ANCHORS}" in warned
@@ -121,7 +117,7 @@ async def test_an_endpoint_in_trouble_leaves_them_without_a_verdict(tmp_path: Pa
     async with ChatServer(otherwise=busy_about_anchors) as server:
         ended = await run(tmp_path, server, "run")
     assert f"0 of 0 known answers judged correctly, {ANCHORS} without a verdict" in ended.out
-    assert execution(tmp_path, "run")["anchors"]["capability"]["agreement"] is None
+    assert tiny.execution(tmp_path / "run")["anchors"]["capability"]["agreement"] is None
 
 
 def test_recorded_replies_hold_none(tmp_path: Path, config: Path) -> None:

@@ -7,7 +7,6 @@ import json
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from pathlib import Path
-from typing import Any
 
 import pytest
 from tests.fakes import chat_server as fake
@@ -46,10 +45,6 @@ def captioner(server: ChatServer, rest: str = "") -> tuple[str, str]:
 
 def judged(server: ChatServer, name: str) -> tuple[str, ...]:
     return "--captions", "captions", "--judge", f"tgi:{server.url}", "--name", name, "--out", name
-
-
-def execution(folder: Path, out: str) -> Any:
-    return json.loads((folder / out / "execution.json").read_text())
 
 
 async def test_a_checkpoint_that_nothing_tells_apart_needs_a_name(folder: Path) -> None:
@@ -91,8 +86,8 @@ async def test_reused_verdicts_are_counted_and_shown(folder: Path) -> None:
         assert len(servers[1].requests) == 1
         assert f"2 {REUSED}" in second.out
         wanted = {"captions": 0, "of_captions": 0, "verdicts": 2, "of_verdicts": 3}
-        assert execution(folder, "second")["reuse"] == wanted
-        assert "reuse" not in execution(folder, "first")
+        assert tiny.execution(folder / "second")["reuse"] == wanted
+        assert "reuse" not in tiny.execution(folder / "first")
         for file in ("report.md", "report.html"):
             assert f"2 {REUSED}" in (folder / "second" / file).read_text(), file
         assert "reuse" not in (folder / "second" / "report.json").read_text()
@@ -108,7 +103,7 @@ async def test_reused_verdicts_are_counted_and_shown(folder: Path) -> None:
 async def test_a_finished_run_says_since_when(folder: Path) -> None:
     flags = ("--captions", "captions", "--out", "run")
     await evaluate(folder, *flags)
-    since = execution(folder, "run")["finished"]
+    since = tiny.execution(folder / "run")["finished"]
     again = await evaluate(folder, *flags)
     told = f"Already complete since {since[:10]} {since[11:16]} UTC; nothing was asked."
     assert told in again.out

@@ -164,7 +164,7 @@ async def test_how_long_captions_may_be_is_part_of_the_run(tmp_path: Path) -> No
     reports = [json.loads((tmp_path / out / "report.json").read_text()) for out in outs]
     told = [report["benchmarks"]["capability"]["settings"] for report in reports]
     assert [settings["caption_tokens"] for settings in told] == ["8192", "1024", "2048"]
-    runs = [json.loads((tmp_path / out / "execution.json").read_text())["run"] for out in outs]
+    runs = [tiny.execution(tmp_path / out)["run"] for out in outs]
     assert len(set(runs)) == 3
 
 

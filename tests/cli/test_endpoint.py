@@ -65,7 +65,7 @@ async def test_every_question_is_asked_once_and_never_again(tmp_path: Path) -> N
         assert sorted(number_asked(asked.body) for asked in server.requests) == list(range(30))
         assert part(tmp_path)["tasks"]["scene"]["recall"] == 100
         assert "tgi" in part(tmp_path)["models"]["judge"]
-        spent = json.loads((tmp_path / "run" / "execution.json").read_text())["models"]
+        spent = tiny.execution(tmp_path / "run")["models"]
         assert [told["calls"] for told in spent.values()] == [30]
 
         server.requests.clear()

@@ -1,9 +1,7 @@
 """A disk with no room: simulated by a bound on the size of files, which ends in the same."""
 
-import json
 import shutil
 from pathlib import Path
-from typing import Any
 
 import pytest
 from tests.fakes import tiny
@@ -29,10 +27,6 @@ def run(root: Path, request: pytest.FixtureRequest) -> Path:
     return root / request.node.name
 
 
-def execution(run: Path) -> Any:
-    return json.loads((run / "execution.json").read_text())
-
-
 def assert_whole(root: Path, run: Path) -> None:
     for name in WRITTEN:
         assert (run / name).read_bytes() == (root / "whole" / name).read_bytes(), name
@@ -45,7 +39,7 @@ def test_a_full_disk_loses_nothing(root: Path, run: Path) -> None:
     done = len(verdict_lines(run))
     assert done > 500  # Captions of 153 kB fit, and two thirds of the journal.
     Command(root)(*FLAGS, run.name, code=0)
-    assert execution(run)["jobs"] <= SAMPLES - done + 1
+    assert tiny.execution(run)["jobs"] <= SAMPLES - done + 1
     assert_whole(root, run)
 
 
@@ -57,7 +51,7 @@ def test_a_disk_that_is_full_when_reports_are_written(root: Path, run: Path) -> 
     ended = Command(root, file_bytes=300_000)(*FLAGS, copied.name, code=4)
     assert "disk full; free some space" in ended.err
     Command(root)(*FLAGS, copied.name, code=0)
-    assert execution(copied)["jobs"] == 0
+    assert tiny.execution(copied)["jobs"] == 0
     assert_whole(root, copied)
 
 

@@ -4,11 +4,11 @@ import signal
 import subprocess
 import time
 from pathlib import Path
-from typing import Any
 
 import pytest
 import yaml
 from bench.synthetic import write_capability
+from tests.fakes import tiny
 from tests.fakes.command import Command, end
 from tests.fakes.verdict_lines import keep_lines, verdict_lines
 
@@ -46,10 +46,6 @@ def started(root: Path, run: Path, kept: int) -> subprocess.Popen[str]:
     return process
 
 
-def execution(run: Path) -> Any:
-    return json.loads((run / "execution.json").read_text())
-
-
 def assert_whole(root: Path, run: Path) -> None:
     for name in MADE_OF_OUTCOMES:
         assert (run / name).read_bytes() == (root / "whole" / name).read_bytes(), name
@@ -69,7 +65,7 @@ def test_a_run_that_is_ended_goes_on_where_it_was(
     done = len(verdict_lines(run))
     assert 300 <= done < SAMPLES
     Command(root)(*FLAGS, run.name, code=0)
-    assert execution(run)["jobs"] < SAMPLES - 200
+    assert tiny.execution(run)["jobs"] < SAMPLES - 200
     assert_whole(root, run)
 
 
@@ -89,7 +85,7 @@ def test_a_plan_that_is_not_whole_is_made_again(root: Path, copied: Path) -> Non
     (copied / "state" / "plan" / "000001.jsonl.gz").unlink()
     (copied / "execution.json").unlink()
     Command(root)(*FLAGS, copied.name, code=0)
-    assert execution(copied)["jobs"] == 0
+    assert tiny.execution(copied)["jobs"] == 0
     assert_whole(root, copied)
 
 
@@ -113,7 +109,7 @@ def test_killed_while_writing_reports(root: Path, copied: Path) -> None:
     (copied / "report.json").write_text("of an earlier, partial state")
     (copied / ".verdicts.parquet.0123abcd.part").write_bytes(b"half")
     Command(root)(*FLAGS, copied.name, code=0)
-    assert execution(copied)["jobs"] == 0
+    assert tiny.execution(copied)["jobs"] == 0
     assert_whole(root, copied)
 
 

@@ -186,7 +186,7 @@ def test_captions_that_were_examined_are_kept(ran: tuple[Path, Ended]) -> None:
 
 
 def test_execution_tells_how_it_went(ran: tuple[Path, Ended]) -> None:
-    told = json.loads((ran[0] / "run" / "execution.json").read_text())
+    told = tiny.execution(ran[0] / "run")
     assert (told["state"], told["jobs"], told["models"]) == ("complete", 16, {})
     assert told["started"].endswith("+00:00")
 

@@ -53,7 +53,7 @@ async def test_the_examples_through_triton(own_triton: Own, tmp_path: Path) -> N
     report = json.loads((tmp_path / "run" / "report.json").read_text())
     assert report["state"] == "complete"
     # The server's own count of requests is ours of calls, and nothing failed on either side.
-    spent = json.loads((tmp_path / "run" / "execution.json").read_text())["models"]
+    spent = tiny.execution(tmp_path / "run")["models"]
     ours = {name.partition(" ")[0]: told["calls"] for name, told in spent.items()}
     # One more asked by what name the vLLM backend takes schemas.
     assert asked == ours | {"vllm_like": ours["vllm_like"] + 1}

@@ -85,26 +85,26 @@ def test_what_was_asked_beats_what_no_budget_was_left_for(reason: Reason) -> Non
 
 
 @pytest.mark.parametrize(
-    "written",
+    ("written", "problem"),
     [
-        {},
-        {"index": 1},
-        {"score": "1"},
-        {"index": 1, "score": "1/0"},
-        {"index": 1, "score": "one"},
-        {"index": 1, "score": 1},
-        {"index": 1, "score": float("inf")},
-        {"index": 1, "score": "1e9999999999"},
-        {"index": 1, "unscored": "bored"},
-        {"index": 1, "unscored": None},
-        {"index": None, "score": "1"},
-        [],
-        "verdict",
-        None,
+        ({}, "not a verdict"),
+        ({"index": 1}, "not a verdict"),
+        ({"score": "1"}, "not a verdict"),
+        ({"index": 1, "score": "1/0"}, "not a verdict"),
+        ({"index": 1, "score": "one"}, "'one'"),
+        ({"index": 1, "score": 1}, "not a verdict"),
+        ({"index": 1, "score": float("inf")}, "not a verdict"),
+        ({"index": 1, "score": "1e9999999999"}, "'1e9999999999'"),
+        ({"index": 1, "unscored": "bored"}, "'bored' is not a valid Reason"),
+        ({"index": 1, "unscored": None}, "None is not a valid Reason"),
+        ({"index": None, "score": "1"}, "not a verdict"),
+        ([], "not a verdict"),
+        ("verdict", "not a verdict"),
+        (None, "not a verdict"),
     ],
 )
-def test_what_is_no_verdict(written: object) -> None:
-    with pytest.raises(ValueError, match=r"."):
+def test_what_is_no_verdict(written: object, problem: str) -> None:
+    with pytest.raises(ValueError, match=problem):
         Verdict.from_json(written)  # type: ignore[arg-type]  # somebody else's JSON
 
 

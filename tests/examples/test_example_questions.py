@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import base64
-import json
 import re
 import zlib
 from collections import Counter
@@ -12,7 +11,7 @@ from typing import Any
 import numpy as np
 import pytest
 from PIL import Image
-from tests.fakes.sources import EXAMPLES
+from tests.fakes.sources import EXAMPLES, load
 
 MEDIA = EXAMPLES / "media"
 
@@ -52,10 +51,6 @@ TOP_CATEGORIES = {
     },
 }
 ID_PREFIX = {"natural": "nat_", "document": "doc_", "ecommerce": "ecom_", "embodiedai": "emb_"}
-
-
-def load(*parts: str) -> Any:
-    return json.loads(EXAMPLES.joinpath(*parts).read_text(encoding="utf-8"))
 
 
 def options_in(question: str) -> dict[str, str]:

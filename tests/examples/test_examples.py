@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import re
 from pathlib import Path
 from typing import Any
@@ -11,7 +10,7 @@ import av
 import pytest
 from PIL import Image
 from tests.fakes import tiny
-from tests.fakes.sources import EXAMPLES
+from tests.fakes.sources import EXAMPLES, load
 
 MEDIA = EXAMPLES / "media"
 CAPTIONS = EXAMPLES / "captions"
@@ -46,10 +45,6 @@ CATEGORIES = {
     "camera_angle": {"level angle", "high angle", "low angle", "dutch angle"},
     "camera_movement": {"left", "right", "up", "down", "in", "out", "fixed"},
 }
-
-
-def load(*parts: str) -> Any:
-    return json.loads(EXAMPLES.joinpath(*parts).read_text(encoding="utf-8"))
 
 
 def annotations(task: str) -> list[dict[str, Any]]:

@@ -2,22 +2,13 @@
 
 from __future__ import annotations
 
-import csv
 from collections.abc import Mapping, Sequence
-from pathlib import Path
 
 import numpy as np
 
 from caliper.analysis.captionqa.answers import AnsweredRun, AnswerSet, AskedQuestion, Scores
 
-_GOLDEN = Path(__file__).parents[1] / "golden"
 _SCORES = {"R": 1.0, "W": 0.0, "C": 0.3, "-": np.nan}
-
-
-def published(name: str) -> list[dict[str, str]]:
-    """The rows of a published table in tests/golden."""
-    with (_GOLDEN / name).open(encoding="utf-8", newline="") as file:
-        return list(csv.DictReader(file))
 
 
 def question(

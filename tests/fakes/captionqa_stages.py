@@ -143,7 +143,7 @@ class Bench:
         async def models_of(_: RunSpec, __: ExamineJob) -> Models:
             return models
 
-        anchors = RunAnchors(self.store, SILENT, budget, asked=False)
+        anchors = RunAnchors(self.store, SILENT, budget, choice=False)
         stages = [model_stages.examining(QA_JOBS, models_of, anchors)]
         if self.captioner is not None:
             written_by, holding = {"captionqa": self.captioner}, MemoryLimit()

@@ -11,6 +11,7 @@ from caliper.core.suites import Baseline, Suite
 from caliper.pipeline.suites.baselines import BaselineChoice
 from caliper.pipeline.suites.claims import EntryClaim
 from caliper.pipeline.suites.evaluation import EntryResult
+from caliper.ports.serving import Trace
 
 
 def suite(
@@ -24,6 +25,10 @@ def checkpoint(step: int | None, **fields: Any) -> CheckpointRevision:
     name = f"step-{step}"
     given = {"source": f"/checkpoints/{name}", "revision": f"rev{step}", "name": name, "step": step}
     return CheckpointRevision(**{**given, **fields})
+
+
+async def drop(_: Trace) -> None:
+    """A note that nobody keeps."""
 
 
 class FakeEvaluator:

@@ -130,6 +130,11 @@ def read_lines(path: Path) -> list[Any]:
     return [json.loads(line) for line in path.read_bytes().splitlines()]
 
 
+def execution(run: Path) -> Any:
+    """The content of execution.json in a run directory."""
+    return json.loads((run / "execution.json").read_bytes())
+
+
 def value(path: Path, written: Any) -> Path:
     return text(path, json.dumps(written))
 

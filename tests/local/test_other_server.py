@@ -71,7 +71,7 @@ async def test_nonsense_scores_and_a_clean_run(llama: str, tmp_path: Path) -> No
     for row in scored:
         if row["benchmark"] == "capability":
             assert Fraction(row["score"]) in {-1, 0, 1}
-    told = json.loads((tmp_path / "run" / "execution.json").read_text())
+    told = tiny.execution(tmp_path / "run")
     ((label, spent),) = told["models"].items()
     assert label.startswith("noise (tgi, ")
     assert spent["failed"] == 0
@@ -80,7 +80,7 @@ async def test_nonsense_scores_and_a_clean_run(llama: str, tmp_path: Path) -> No
 
     # Nonsense, and kept: another directory is filled from the store.
     assert await run(llama, tmp_path, "again") == rows
-    told = json.loads((tmp_path / "again" / "execution.json").read_text())
+    told = tiny.execution(tmp_path / "again")
     assert [spent["calls"] for spent in told["models"].values()] == [0]
 
 

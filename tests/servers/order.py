@@ -31,6 +31,8 @@ LONGEST = (
 )
 """Files that take long and begin first: one that begins last keeps all waiting."""
 _PLACES = {f"tests/{name}": place for place, name in enumerate(LONGEST)}
+_WAITING = "tests/services/"
+"""Tests that wait more than they compute come next: beside them others use the processors."""
 
 
 def sort(items: list[pytest.Item]) -> None:
@@ -40,5 +42,6 @@ def sort(items: list[pytest.Item]) -> None:
 
 
 def place(test: str) -> int:
-    """The place of a test by its id: the longest files first, then all others as collected."""
-    return _PLACES.get(test.partition("::")[0], len(_PLACES))
+    """The place of a test by its id: the longest files, services, then all others as collected."""
+    after = len(_PLACES) if test.startswith(_WAITING) else len(_PLACES) + 1
+    return _PLACES.get(test.partition("::")[0], after)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import atexit
 import http.client
 import os
 import secrets
@@ -14,7 +15,9 @@ import time
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import ExitStack, suppress
 from dataclasses import dataclass, field
+from functools import cache
 from pathlib import Path
+from typing import IO, ClassVar
 
 STARTS_WITHIN = 60.0
 ENDS_WITHIN = 30.0
@@ -27,6 +30,41 @@ _ALL = range(15000, 32000)
 _PLACE = int(os.environ.get("PYTEST_XDIST_WORKER", "gw0").removeprefix("gw"))
 _OURS = _ALL[_PLACE % 8 :: 8]
 _GIVEN: set[int] = set()
+_LOCK = threading.Lock()
+_GUARD = """
+left=' '
+while read -r sign pid; do
+    case $sign in
+        +) left="$left$pid " ;;
+        -) left="${left%% $pid *} ${left#* $pid }" ;;
+    esac
+done
+for pid in $left; do kill -s KILL -- "-$pid"; done
+"""
+"""Reads which servers started (+) and ended (-). When the process that writes this ends, however it
+does, the guard kills the servers that are left, each with all that it started.
+"""
+
+
+@cache
+def _guard() -> IO[str]:
+    guard = subprocess.Popen(
+        ("/bin/sh", "-c", _GUARD),
+        stdin=subprocess.PIPE,
+        stdout=subprocess.DEVNULL,
+        stderr=subprocess.DEVNULL,
+        text=True,
+        bufsize=1,
+        start_new_session=True,
+    )
+    atexit.register(guard.communicate)
+    assert guard.stdin is not None
+    return guard.stdin
+
+
+def _tell_guard(sign: str, pid: int) -> None:
+    with _LOCK:
+        _guard().write(f"{sign} {pid}\n")
 
 
 def free_ports(count: int) -> list[int]:
@@ -51,9 +89,11 @@ class ServerProcess:
     """A command that serves until it is stopped; `ready` says whether it does by now. It has
     `starts_within` seconds for that.
 
-    Standard output and error are appended to `log`, which outlives the process.
+    Standard output and error are appended to `log`, which outlives the process. It ends with the
+    process that started it, unless it `outlives` that.
     """
 
+    outlives: ClassVar[bool] = False
     name: str
     command: Sequence[str]
     log: Path
@@ -65,6 +105,8 @@ class ServerProcess:
     def start(self) -> None:
         """Start and wait until it is ready. Raises RuntimeError with the end of the log."""
         self._running = self._begun()
+        if not self.outlives:
+            _tell_guard("+", self.pid)
         deadline = time.monotonic() + self.starts_within
         while not self.ready():
             if self._running.poll() is not None or time.monotonic() > deadline:
@@ -119,7 +161,7 @@ class ServerProcess:
         except subprocess.TimeoutExpired:
             self.kill()
             return None
-        self._running = None
+        self._forget()
         return code
 
     def kill(self) -> None:
@@ -128,7 +170,12 @@ class ServerProcess:
             with suppress(ProcessLookupError):
                 os.killpg(self._running.pid, signal.SIGKILL)
             self._running.wait()
-            self._running = None
+            self._forget()
+
+    def _forget(self) -> None:
+        if not self.outlives:
+            _tell_guard("-", self.pid)
+        self._running = None
 
 
 def answers(port: int, address: str = "127.0.0.1") -> bool:

@@ -53,6 +53,7 @@ LONG = {
     "pipeline/planning/test_simulated_order.py": "scores simulated runs again and again",
     "pipeline/test_damaged_objects.py": "ends a run for each object and damage",
     "pipeline/test_run_model.py": "tries interleavings of starts, kills and cancellations",
+    "servers/test_process.py": "starts a Python for each kind of server, and kills it",
     "servers/test_summary.py": "starts pytest of its own, to see what it counts",
     "servers/test_tiers.py": "starts pytest three times, to see what it collects",
     "servers/test_time_limit.py": "starts pytest of its own, to see it stop a test",

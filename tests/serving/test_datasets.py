@@ -1,7 +1,6 @@
 """Datasets that are pushed through a gateway by stubs of its contract alone."""
 
 import asyncio
-import hashlib
 import os
 import subprocess
 import sys
@@ -18,6 +17,7 @@ from tests.fakes.installation import listening
 from tests.fakes.loopback_server import failure, refusal, stub_of
 from tests.fakes.sources import EXAMPLES
 from tests.fakes.stores import MemoryStore
+from tests.fakes.teams import sha256_of
 
 from caliper.adapters.remote import dataset_push
 from caliper.adapters.remote.channel import Target
@@ -76,10 +76,6 @@ async def address(store: MemoryStore) -> AsyncIterator[str]:
 async def stub(address: str) -> AsyncIterator[Any]:
     async with grpc.aio.insecure_channel(address) as channel:
         yield stub_of("EvaluateService", channel)
-
-
-def sha256_of(data: bytes) -> str:
-    return hashlib.sha256(data).hexdigest()
 
 
 def header(rows: bytes = QUESTIONS, name: str = "", **more: Any) -> pb.UploadDatasetRequest:

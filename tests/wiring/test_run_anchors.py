@@ -132,7 +132,7 @@ NOON = datetime(2026, 1, 1, 12, tzinfo=UTC)
 
 @pytest.mark.parametrize("capped", [Terms(calls=7), Terms(tokens=7)])
 async def test_a_start_with_a_cap_has_no_judgement_unless_one_is_asked_for(capped: Terms) -> None:
-    for asked, caps, judgements in (
+    for choice, caps, judgements in (
         (None, [capped, capped], 0),
         (None, [capped, Terms()], 1),
         (None, [Terms(), capped], 1),
@@ -140,12 +140,12 @@ async def test_a_start_with_a_cap_has_no_judgement_unless_one_is_asked_for(cappe
         (False, [Terms(), capped], 0),
     ):
         model, store = ScriptedModel(lambda text, before: "A"), MemoryStore()
-        standing = RunAnchors(store, SILENT, PATIENCE, asked=asked)
+        standing = RunAnchors(store, SILENT, PATIENCE, choice=choice)
         for each in caps:
             await note_start(run_store(store, SPEC.run_id), each, NOON)
             standing.start_judgement(SPEC, "captionqa", answering(model))
             await standing.wait_for_judgement(job(SPEC))
-        assert len(model.calls) == judgements * ANCHORS, (asked, caps)
+        assert len(model.calls) == judgements * ANCHORS, (choice, caps)
 
 
 async def test_recorded_replies_hold_none_to_the_anchors() -> None:

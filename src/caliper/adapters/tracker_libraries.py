@@ -75,8 +75,8 @@ def experiment_id(client: Any, name: str) -> str:
 
 def tagged_run(client: Any, experiment: str, tag: str, value: str) -> Any | None:
     """The run of MLflow whose tag has this value; None if there is none."""
-    wanted = f"tags.`{tag}` = '{value}'"
-    runs = client.search_runs([experiment], filter_string=wanted, max_results=1)
+    query = f"tags.`{tag}` = '{value}'"
+    runs = client.search_runs([experiment], filter_string=query, max_results=1)
     return runs[0] if runs else None
 
 

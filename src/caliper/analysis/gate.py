@@ -31,6 +31,7 @@ from caliper.analysis.significance import LEVEL, holm, upper_tail
 from caliper.benchmarks.base import Better
 from caliper.benchmarks.registry import benchmark
 from caliper.core.report import Path
+from caliper.core.run import COVERAGE_FLOOR
 
 
 class Tier(StrEnum):
@@ -76,7 +77,7 @@ class Policy:
 
     checks: tuple[Check, ...]
     level: float = LEVEL
-    min_coverage: float = 0.99
+    min_coverage: float = COVERAGE_FLOOR
 
 
 @dataclass(frozen=True, slots=True)

@@ -190,13 +190,13 @@ def _sample(
     verdict = questions.verdicts
     judge, *_ = measure.at(*(total(verdict[:, one]) / size for one in (0, 1)))
     on_correct, on_hit = factors[0][code], factors[1][code]
-    wanted = np.where(labelled, on_correct * label[:, 0] + on_hit * label[:, 1], 0.0)
+    target = np.where(labelled, on_correct * label[:, 0] + on_hit * label[:, 1], 0.0)
     known = on_correct * verdict[:, 0] + on_hit * verdict[:, 1]
-    wanted -= (total(weight * wanted) / size)[code]
+    target -= (total(weight * target) / size)[code]
     known -= (total(known) / size)[code]
-    control = _slopes(questions, weight, wanted, known, count) * known
+    control = _slopes(questions, weight, target, known, count) * known
     control -= (total(control) / size)[code]
-    residual = np.where(labelled, wanted - control, 0.0)
+    residual = np.where(labelled, target - control, 0.0)
     missed = total(weight * residual) / size
     residual = np.where(labelled, residual - missed[code], 0.0)
     drawn = total(labelled.astype(np.float64))
@@ -218,7 +218,7 @@ def _sample(
 
 
 def _slopes(
-    questions: LabelledQuestions, weight: Array, wanted: Array, known: Array, count: int
+    questions: LabelledQuestions, weight: Array, target: Array, known: Array, count: int
 ) -> Array:
     """The factor l of each question, fitted in its stratum on the media of other folds."""
     fold, code, labelled = questions.media % _FOLDS, questions.strata, questions.is_labelled
@@ -228,15 +228,15 @@ def _slopes(
         for values in (
             labelled.astype(np.float64),
             weight,
-            weight * wanted,
+            weight * target,
             weight * known,
-            weight * known * wanted,
+            weight * known * target,
             weight * known**2,
         )
     ]
-    number, size, sum_wanted, sum_known, crossed, square = (one.sum(axis=0) - one for one in sums)
+    number, size, sum_target, sum_known, crossed, square = (one.sum(axis=0) - one for one in sums)
     size = np.maximum(size, 1e-12)
-    crossed = crossed - sum_known * sum_wanted / size
+    crossed = crossed - sum_known * sum_target / size
     square = square - sum_known**2 / size
     slopes = crossed / np.maximum(square * (1 + _RIDGE / np.maximum(number, 1)), 1e-12)
     slope: Array = slopes[fold, code]

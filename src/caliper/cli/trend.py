@@ -72,16 +72,16 @@ async def _scored(name: str, server: str | None) -> list[CheckpointEntry]:
     return [entry for entry in listing.entries if entry.figures]
 
 
-def _figures(entries: Sequence[CheckpointEntry], wanted: Sequence[str]) -> list[tuple[str, str]]:
+def _figures(entries: Sequence[CheckpointEntry], names: Sequence[str]) -> list[tuple[str, str]]:
     """The figures to show. Raises UnknownName for one that no entry has."""
     every = [figure for entry in entries for figure in entry.figures]
-    if not wanted:
+    if not names:
         return list(dict.fromkeys((one.benchmark, one.path) for one in every if one.is_headline))
     by_name = {f"{one.benchmark}.{one.path}": (one.benchmark, one.path) for one in every}
-    for name in wanted:
+    for name in names:
         if name not in by_name:
             raise UnknownName("figure", name, tuple(by_name))
-    return [by_name[name] for name in wanted]
+    return [by_name[name] for name in names]
 
 
 def _show(entries: Sequence[CheckpointEntry], figures: Sequence[tuple[str, str]]) -> None:

@@ -202,8 +202,8 @@ class CheckpointEntry:
 
     def figure(self, benchmark: str, path: str) -> EntryFigure | None:
         """A figure, if it has a value."""
-        wanted = (benchmark, path)
-        return next((one for one in self.figures if (one.benchmark, one.path) == wanted), None)
+        key = (benchmark, path)
+        return next((one for one in self.figures if (one.benchmark, one.path) == key), None)
 
     def to_json(self) -> dict[str, Any]:
         parts = {

@@ -17,6 +17,10 @@ from caliper.core.question import Source
 from caliper.core.taxonomy import Taxonomy
 
 SCHEMA = 1
+MOST_REPEATS = 100
+"""The most times that a run may ask each question."""
+COVERAGE_FLOOR = 0.99
+"""The share of a benchmark's questions that need a score, unless a run or policy sets another."""
 _HASH = re.compile("[0-9a-f]{40,}")
 
 
@@ -189,7 +193,7 @@ class RunSpec:
     seed: int = 0
     limit: int | None = None
     replicate: int = 0
-    coverage_floor: float = 0.99
+    coverage_floor: float = COVERAGE_FLOOR
     share_replies: bool = False
     judge_share: float | None = None
     judging: str = ""

@@ -11,6 +11,7 @@ from pydantic import Field, PrivateAttr, field_validator, model_validator
 from caliper.core.caption import MOST_CAPTION_TOKENS
 from caliper.core.errors import InvalidInput
 from caliper.core.preparation import Preparation
+from caliper.core.run import MOST_REPEATS
 from caliper.wiring.strict import Strict
 
 
@@ -39,7 +40,7 @@ class BenchmarkConfig(Strict):
     media: Path | None = None
     qa: Path | Literal[True] | None = None
     qa_replies: Path | None = None
-    repeats: int | None = Field(default=None, ge=1, le=100)
+    repeats: int | None = Field(default=None, ge=1, le=MOST_REPEATS)
     set: Mapping[str, str] = Field(default_factory=dict)
     preparation: Mapping[str, str] = Field(default_factory=dict)
     taxonomy: Path | None = None

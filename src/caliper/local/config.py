@@ -21,6 +21,7 @@ from pydantic import (
 
 from caliper.benchmarks.registry import all_names, benchmark_names, recipe_names
 from caliper.core.errors import InvalidInput
+from caliper.core.run import COVERAGE_FLOOR
 from caliper.core.terms import Priority, Terms
 from caliper.local.benchmark_config import BenchmarkConfig
 from caliper.local.recipes import recipe_values
@@ -53,7 +54,7 @@ class RunConfig(Strict):
     limit: int | None = Field(default=None, ge=1)
     replicate: int = Field(default=0, ge=0)
     share_replies: bool = False
-    coverage_floor: float = Field(default=0.99, ge=0, le=1)
+    coverage_floor: float = Field(default=COVERAGE_FLOOR, ge=0, le=1)
     judge_share: float | None = Field(default=None, gt=0, lt=1)
     concurrency: int = Field(default=64, ge=1, le=4096)
     max_calls: int | None = Field(default=None, ge=1)

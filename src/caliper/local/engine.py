@@ -201,8 +201,8 @@ class LocalRun:
         self, _: RunSpec, samples: Iterable[tuple[str, str]]
     ) -> Mapping[tuple[str, str], str]:
         texts = self._captions
-        found = ((each, texts.get(each[0], {}).get(each[1])) for each in samples)
-        return {each: text for each, text in found if text is not None}
+        pairs = ((each, texts.get(each[0], {}).get(each[1])) for each in samples)
+        return {each: text for each, text in pairs if text is not None}
 
     async def _publish_block(self, _: RunLedger, jobs: AsyncIterator[JobMessage]) -> None:
         after = jobs if self._writing is None else self._writing.after(jobs)
@@ -245,13 +245,13 @@ class LocalRun:
         return [stages.captioning(checkpoint, self._keep_caption), *examining]
 
     def _anchors(self) -> RunAnchors:
-        access, anchors_asked = self._setup.models.room.access, self._setup.config.anchors
-        for part in self._setup.spec.benchmarks if anchors_asked else ():
+        access, choice = self._setup.models.room.access, self._setup.config.anchors
+        for part in self._setup.spec.benchmarks if choice else ():
             if part.models[benchmark(part.name).role].kind == REPLAY:
                 reason = "recorded replies do not answer anchors"
                 self._watcher.on_warning(f"{part.name}: no judge check: {reason}")
         patience = access.timeout + access.retry_budget
-        return RunAnchors(self._store, SILENT, patience, asked=anchors_asked)
+        return RunAnchors(self._store, SILENT, patience, choice=choice)
 
     async def _follow(self) -> None:
         # Earlier, a run that another process had ended would end again as it is.

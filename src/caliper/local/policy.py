@@ -11,6 +11,7 @@ from pydantic import Field, ValidationError, field_validator
 from caliper.analysis.gate import Check, Policy, Tier
 from caliper.analysis.significance import LEVEL
 from caliper.benchmarks.registry import benchmark_names
+from caliper.core.run import COVERAGE_FLOOR
 from caliper.wiring.strict import Strict, first_problem
 from caliper.wiring.yaml_text import read_document
 
@@ -34,7 +35,7 @@ class _Check(Strict):
 class _Policy(Strict):
     checks: tuple[_Check, ...] = Field(min_length=1)
     level: float = Field(default=LEVEL, gt=0, lt=0.5)
-    min_coverage: float = Field(default=0.99, ge=0, le=1)
+    min_coverage: float = Field(default=COVERAGE_FLOOR, ge=0, le=1)
 
 
 def read_policy(path: Path) -> Policy:

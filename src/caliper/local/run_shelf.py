@@ -43,9 +43,9 @@ class RunShelf:
     def __init__(self, directories: Sequence[RunDirectory]) -> None:
         """Raises NewerSchema or InvalidInput for a directory without a readable run."""
         # A run may have been copied.
-        found = {spec.run_id: (spec, each) for each in directories for spec in (each.read_spec(),)}
-        self.specs = [spec for spec, _ in found.values()]
-        self._directories = {run: directory for run, (_, directory) in found.items()}
+        runs = {spec.run_id: (spec, each) for each in directories for spec in (each.read_spec(),)}
+        self.specs = [spec for spec, _ in runs.values()]
+        self._directories = {run: directory for run, (_, directory) in runs.items()}
         self._media = {run: media_of(directory) for run, directory in self._directories.items()}
         self._reports: LRUCache[str, Report] = LRUCache(_CACHED_RUNS)
         self._captions: LRUCache[str, dict[str, Mapping[str, str]]] = LRUCache(_CACHED_RUNS)
@@ -77,8 +77,8 @@ class RunShelf:
         del size
         if token:
             raise InvalidInput("not a valid page token", field="page_token")
-        found = [self._listed(spec) for spec in self.specs if name in ("", spec.name)]
-        return Page(tuple(sorted(found, key=lambda one: one.started, reverse=True)), "")
+        evaluations = [self._listed(spec) for spec in self.specs if name in ("", spec.name)]
+        return Page(tuple(sorted(evaluations, key=lambda one: one.started, reverse=True)), "")
 
     def _listed(self, spec: RunSpec) -> Evaluation:
         """A run without figures: computing those of many takes long."""
@@ -133,15 +133,15 @@ class RunShelf:
         return comparison, await asyncio.to_thread(self._pictures, comparison, runs[1:])
 
     def _pictures(self, comparison: Comparison, runs: Sequence[str]) -> Pictures:
-        found: Pictures = {}
+        pictures: Pictures = {}
         for run, candidate in zip(runs, comparison.candidates, strict=True):
             thumbnail = folder_thumbnails(self._media[run])
             for flip in candidate.flips.listed:
                 for media in flip.after.media[:PICTURES_A_FLIP]:
                     jpeg = thumbnail(flip.after.benchmark, media)
                     if jpeg is not None:
-                        found[flip.after.benchmark, media] = jpeg
-        return found
+                        pictures[flip.after.benchmark, media] = jpeg
+        return pictures
 
     async def _has_media(self, spec: RunSpec, name: str, media: str) -> bool:
         folder = self._media[spec.run_id].get(name)

@@ -26,7 +26,7 @@ from caliper.core.messages import ExamineJob
 from caliper.core.outcome import Verdict
 from caliper.core.question import Item
 from caliper.core.rows import Row
-from caliper.core.run import BenchmarkSpec, Identity, RunSpec
+from caliper.core.run import MOST_REPEATS, BenchmarkSpec, Identity, RunSpec
 from caliper.pipeline.asking.examiner import Examiner, Models
 from caliper.pipeline.store.plan import plan_items
 from caliper.ports.storage import Sources
@@ -37,7 +37,6 @@ LONGEST_CAPTION = 200_000
 """The most characters in a caption."""
 MOST_ROWS = 100
 """The most rows in a request."""
-_MOST_REPEATS = 100
 _DEFAULT_BENCHMARK = "captionqa"
 """The default benchmark of readers, for requests of the time when there was no other."""
 
@@ -162,8 +161,8 @@ async def examine_request(request: AdhocRequest, models: Models) -> tuple[Verdic
         raise InvalidInput(
             f"expected 1 to {MOST_ROWS:,}, found {len(request.rows):,}", field=request.field
         )
-    if request.repeats is not None and not 1 <= request.repeats <= _MOST_REPEATS:
-        raise InvalidInput(f"not from 1 to {_MOST_REPEATS}", field="repeats")
+    if request.repeats is not None and not 1 <= request.repeats <= MOST_REPEATS:
+        raise InvalidInput(f"not from 1 to {MOST_REPEATS}", field="repeats")
     spec = _spec(request)
     ended = Event()
     try:

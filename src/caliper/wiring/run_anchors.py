@@ -37,7 +37,7 @@ class _PendingJudgement(NamedTuple):
 
 class RunAnchors:
     """Judges the anchors once per benchmark and run that this process works on, and stores the
-    judgement with the run. The agreement goes to `telemetry`. For `asked` see `should_check`.
+    judgement with the run. The agreement goes to `telemetry`. For `choice` see `should_check`.
 
     No outcome depends on the anchors. But verdicts are published only after the judgement, so that
     every report based on them includes the judge check. If an endpoint hangs, publishing waits at
@@ -50,10 +50,10 @@ class RunAnchors:
         telemetry: Telemetry,
         patience: float,
         *,
-        asked: bool | None = None,
+        choice: bool | None = None,
     ) -> None:
         self._store, self._telemetry = store, telemetry
-        self._patience, self._asked = patience, asked
+        self._patience, self._choice = patience, choice
         self._judgements: OrderedDict[_Key, _PendingJudgement] = OrderedDict()
 
     def start_judgement(self, spec: RunSpec, name: str, models: Models) -> None:
@@ -63,7 +63,7 @@ class RunAnchors:
         """
         key = spec.run_id, name
         recorded = _answerer(name, models).identity.kind == REPLAY
-        if recorded or self._asked is False or key in self._judgements:
+        if recorded or self._choice is False or key in self._judgements:
             return
         with log_subject(spec.run_id):
             judgement = asyncio.create_task(self._sit(spec, name, models))
@@ -107,7 +107,7 @@ class RunAnchors:
         run = run_store(self._store, spec.run_id)
         try:
             starts = await read_starts(run)
-            if not should_check(starts.terms, choice=self._asked):
+            if not should_check(starts.terms, choice=self._choice):
                 return False
             judgement = await judge_anchors(spec, models, name)
             await save_judgement(run, name, judgement)

@@ -117,8 +117,8 @@ def answerer_parts(
     gate = JobFilter(role_models.identities, pack.digest, ground.runs, ground.stream, ground.codec)
     # The longest time that a job may take.
     patience = settings.timeout + settings.retry_budget
-    anchors_asked = None if settings.anchors else False
-    anchors = RunAnchors(ground.store, ground.telemetry, patience, asked=anchors_asked)
+    choice = None if settings.anchors else False
+    anchors = RunAnchors(ground.store, ground.telemetry, patience, choice=choice)
     recordings = Recordings(ground.store)
 
     async def models_of(spec: RunSpec, job: ExamineJob) -> Models:

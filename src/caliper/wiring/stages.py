@@ -114,9 +114,9 @@ class ModelStages:
             return None
 
         ground = self.ground
-        told = self.allowances.publish
+        before_publishing = self.allowances.publish
         examining = ExamineHandler(
-            ground.stream, ground.codec, no_examiner, told, self.examined, self.failed
+            ground.stream, ground.codec, no_examiner, before_publishing, self.examined, self.failed
         )
         handler = CaptionHandler(examining, captioner_of, keep)
         return self._stage(CAPTION_JOBS, (handler.handle, handler.give_up))

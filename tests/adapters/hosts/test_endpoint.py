@@ -14,7 +14,7 @@ from tests.fakes.bearer import token_for_all
 from tests.fakes.chat_server import ChatServer
 from tests.fakes.clock import PATIENCE
 from tests.fakes.command import Command, end
-from tests.fakes.suites import checkpoint
+from tests.fakes.suites import checkpoint, drop
 from tests.fakes.vllm import Vllm
 
 from caliper.adapters.hosts import endpoint
@@ -31,10 +31,6 @@ ACCESS = HostAccess(lambda _: None)
 def server_of(url: str, **more: Any) -> EndpointServer:
     given = {"url": url, "model": "{revision}", "lora": None, "start": 30, "silence": 30}
     return EndpointServer(EndpointPlan(**{**given, **more}), ACCESS)
-
-
-async def drop(_: Trace) -> None:
-    """A note that nobody keeps."""
 
 
 @pytest.fixture

@@ -15,7 +15,7 @@ from tests.fakes.chat_server import ChatServer
 from tests.fakes.clock import PATIENCE
 from tests.fakes.command import Command, end
 from tests.fakes.pods import MANIFEST, READY, PodNamespace, place_in
-from tests.fakes.suites import checkpoint
+from tests.fakes.suites import checkpoint, drop
 from tests.servers.kube_api import KubeApi
 
 from caliper.adapters.hosts import pod
@@ -26,10 +26,6 @@ from caliper.ports.serving import Trace
 @pytest.fixture
 def place(kube_api: KubeApi, tmp_path: Path) -> PodNamespace:
     return place_in(kube_api, tmp_path)
-
-
-async def drop(_: Trace) -> None:
-    """A note that nobody keeps."""
 
 
 async def test_a_pod_is_made_waited_for_and_deleted(place: PodNamespace) -> None:

@@ -14,7 +14,7 @@ from tests.fakes import chat_server as fake
 from tests.fakes import tiny
 from tests.fakes.chat_server import ChatServer
 from tests.fakes.command import Command, end
-from tests.fakes.suites import checkpoint
+from tests.fakes.suites import checkpoint, drop
 from tests.fakes.triton_calls import ask, model_at, unload
 from tests.servers.process import ServerProcess
 from tests.servers.triton_server import models_of, put_back
@@ -52,10 +52,6 @@ def lent(own_triton: Own) -> Iterator[Own]:
 def server_of(target: str, **more: Any) -> RepositoryServer:
     given = {"address": f"{target}/{MODEL}", "config": CONFIG, "start": 60, "silence": 60}
     return RepositoryServer(RepositoryPlan(**{**given, **more}), ACCESS)
-
-
-async def drop(_: Trace) -> None:
-    """A note that nobody keeps."""
 
 
 def trace(address: str) -> Trace:

@@ -131,14 +131,21 @@ async def test_lasting_trouble_is_never_a_score(
     assert server.url not in evidence.explanation
 
 
-async def test_an_endpoint_that_never_answers_times_out() -> None:
-    async with ChatServer(otherwise=chat_trouble.never()) as server, connected(server) as resolved:
-        model = TgiModel(*parse_endpoints(server.url), timeout=0.02)
-        model._identity = resolved.identity
-        with pytest.raises(BackendTimeout, match=r"no answer within 0\.02 s"):
+async def test_an_endpoint_that_never_answers_times_out(monkeypatch: pytest.MonkeyPatch) -> None:
+    loop = asyncio.get_running_loop()
+    time = loop.time
+
+    async def hold(
+        server: ChatServer, request: web.Request, asked: dict[str, Any]
+    ) -> web.StreamResponse:
+        # The call has arrived; now its time is up.
+        monkeypatch.setattr(loop, "time", lambda: time() + 120)
+        return await chat_trouble.never()(server, request, asked)
+
+    async with ChatServer(otherwise=hold) as server, connected(server) as model:
+        with pytest.raises(BackendTimeout, match="no answer within 120 s"):
             await model.complete(HELLO, Decoding())
-        assert len(server.requests) == 1
-        await model.close()
+    assert len(server.requests) == 1
 
 
 async def test_a_cancelled_call_lets_go_of_its_connection() -> None:

@@ -3,7 +3,7 @@
 from collections.abc import Mapping
 
 import pytest
-from tests.fakes.answer_sets import published
+from tests.fakes.sources import published
 from tests.fakes.verdict_sets import (
     elements,
     judged,

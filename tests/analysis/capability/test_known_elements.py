@@ -2,7 +2,7 @@
 
 import numpy as np
 import pytest
-from tests.fakes.answer_sets import published
+from tests.fakes.sources import published
 from tests.fakes.verdict_sets import elements, judged, sums_of, verdict_set
 
 from caliper.analysis.capability.known_elements import KnowledgeGap, knowledge_gap

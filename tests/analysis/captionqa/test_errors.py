@@ -3,7 +3,8 @@
 from dataclasses import replace
 
 import pytest
-from tests.fakes.answer_sets import answer_set, published, question, run
+from tests.fakes.answer_sets import answer_set, question, run
+from tests.fakes.sources import published
 
 from caliper.analysis.captionqa.answers import correlate
 from caliper.analysis.captionqa.errors import error_analysis

@@ -3,7 +3,8 @@
 from statistics import mean
 
 import pytest
-from tests.fakes.answer_sets import answer_set, published, question, run
+from tests.fakes.answer_sets import answer_set, question, run
+from tests.fakes.sources import published
 
 from caliper.analysis.captionqa.prompts import PromptLength, compare_prompts, diminishing_returns
 

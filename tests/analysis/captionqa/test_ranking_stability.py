@@ -3,7 +3,8 @@
 import numpy as np
 import pytest
 from scipy import stats
-from tests.fakes.answer_sets import answer_set, published, question, run
+from tests.fakes.answer_sets import answer_set, question, run
+from tests.fakes.sources import published
 
 from caliper.analysis.captionqa.answers import AnswerSet
 from caliper.analysis.captionqa.ranking_stability import ranking_stability

@@ -2,7 +2,8 @@
 
 import numpy as np
 import pytest
-from tests.fakes.answer_sets import answer_set, published, question, run
+from tests.fakes.answer_sets import answer_set, question, run
+from tests.fakes.sources import published
 
 from caliper.analysis.captionqa.answers import AnsweredRun, Scores
 from caliper.analysis.captionqa.utility_gap import DomainGap, UtilityGap, utility_gap

@@ -1,10 +1,8 @@
 """CompreQA: accuracies by part and area, rankings, and answers from the caption."""
 
-import csv
-from pathlib import Path
-
 import pytest
 from tests.fakes.scene_runs import LOST, answers, planned, row, scene, scene_run
+from tests.fakes.sources import published
 
 from caliper.analysis.comprecap.compreqa import (
     AnswerGroup,
@@ -18,7 +16,6 @@ from caliper.analysis.rankings import compare_rankings
 from caliper.benchmarks.comprecap.questions import CompreQaQuestion
 from caliper.lexical.text import parse
 
-GOLDEN = Path(__file__).parents[2] / "golden"
 SEEN = "Can the '{}' be seen in this image? A. Yes. B. No."
 FITS = "Which description best fits the 'dog'? A. A brown dog. B. A black dog. C. A blue dog."
 QA = [
@@ -132,9 +129,8 @@ def test_table_4_ranks_models_like_table_2() -> None:
     """4.3: the rankings align. The paper prints no coefficient."""
 
     def column(file: str, name: str) -> dict[str, float]:
-        with (GOLDEN / file).open(encoding="utf-8", newline="") as lines:
-            rows = list(csv.DictReader(lines))
         renamed = {"miniGemini-34B-HD": "miniGemini-HD-34B"}
+        rows = published(file)
         return {renamed.get(row["model"], row["model"]): float(row[name]) for row in rows}
 
     captions = column("comprecap_table_2_s3.csv", "s_unified")

@@ -1,10 +1,8 @@
 """Agreement with people: Tables 3, S3 and S4 through the analysis, and captions by hand."""
 
-import csv
-from pathlib import Path
-
 import pytest
 from tests.fakes.scene_runs import LOST, planned, row, scene, scene_run
+from tests.fakes.sources import published
 
 from caliper.analysis.caption_metrics.measures import CaptionMeasure
 from caliper.analysis.comprecap.people import HumanCorrelation, human_correlation, measures_of
@@ -12,13 +10,10 @@ from caliper.analysis.comprecap.scenes import SceneRun
 from caliper.analysis.human_scores import HumanScores
 from caliper.core.report import Estimate
 
-GOLDEN = Path(__file__).parents[2] / "golden"
 
-
-def published(name: str) -> HumanCorrelation:
+def correlations(name: str) -> HumanCorrelation:
     """The correlations of every column of a published table with its column `human`."""
-    with (GOLDEN / name).open(encoding="utf-8", newline="") as lines:
-        rows = list(csv.DictReader(lines))
+    rows = published(name)
     metrics = [column for column in rows[0] if column not in ("model", "human")]
     measures = {
         row["model"]: [CaptionMeasure(one, Estimate(float(row[one])), {}) for one in metrics]
@@ -35,7 +30,7 @@ def coefficients(found: HumanCorrelation, metric: str) -> list[float]:
 
 
 def test_table_3_from_tables_s3_and_s4() -> None:
-    ours, direct = published("comprecap_table_2_s3.csv"), published("comprecap_table_s4.csv")
+    ours, direct = correlations("comprecap_table_2_s3.csv"), correlations("comprecap_table_s4.csv")
     # Printed: .989, .927, .982; r is .9865 from the rounded cells.
     assert coefficients(ours, "s_unified") == pytest.approx([0.9865, 0.927, 0.982], abs=6e-4)
     assert coefficients(direct, "overall") == pytest.approx([0.816, 0.309, 0.445], abs=1e-3)
@@ -47,7 +42,7 @@ def test_table_3_from_tables_s3_and_s4() -> None:
 
 def test_every_metric_of_table_s3_agrees_more_than_its_direct_score() -> None:
     """A.2 and A.3 say so, and print no coefficients."""
-    ours, direct = published("comprecap_table_2_s3.csv"), published("comprecap_table_s4.csv")
+    ours, direct = correlations("comprecap_table_2_s3.csv"), correlations("comprecap_table_s4.csv")
     for part in ("object", "attribute", "relation"):
         assert coefficients(ours, f"s_{part}")[1] > coefficients(direct, part)[1] + 0.3
     assert abs(coefficients(ours, "caption_length")[1]) < 0.5

@@ -2,25 +2,15 @@
 
 from __future__ import annotations
 
-import csv
-from pathlib import Path
-
 import pytest
 from tests.fakes.kt_bar import kt_bar_bounds
+from tests.fakes.sources import published
 
 from caliper.benchmarks.capability.metrics import f1, mean
 from caliper.benchmarks.capability.tasks import NAMES
 
-GOLDEN = Path(__file__).parents[2] / "golden"
-
-
-def table(name: str) -> list[dict[str, str]]:
-    with (GOLDEN / name).open(newline="") as lines:
-        return list(csv.DictReader(lines))
-
-
-SCORES = table("capability_tables_3_4_5.csv")
-QA = table("capability_table_6.csv")
+SCORES = published("capability_tables_3_4_5.csv")
+QA = published("capability_table_6.csv")
 
 
 def columns(row: dict[str, str]) -> dict[str, float]:

@@ -1,10 +1,9 @@
 """The arithmetic against the published tables, misprints included."""
 
-import csv
-import pathlib
 from fractions import Fraction
 
 import pytest
+from tests.fakes.sources import published
 
 from caliper.benchmarks.captionqa.benchmark import BENCHMARK
 from caliper.benchmarks.captionqa.domains import DOMAINS
@@ -12,7 +11,6 @@ from caliper.benchmarks.captionqa.scoring import credit
 from caliper.core.report import Path
 from caliper.core.tally import Tally
 
-GOLDEN = pathlib.Path(__file__).parents[2] / "golden"
 # (score - accuracy) / cannot of each domain: the share of questions that offer the cannot
 # option, times what choosing it earns.
 CONSTANTS = {"natural": ".2155", "document": ".2888", "ecommerce": ".2583", "embodiedai": ".2844"}
@@ -23,13 +21,8 @@ MISPRINTS = {
 }
 
 
-def table(name: str) -> list[dict[str, str]]:
-    with (GOLDEN / name).open(encoding="utf-8", newline="") as file:
-        return list(csv.DictReader(file))
-
-
-FULL_RESULTS = table("captionqa_tables_11_26.csv")
-SUMMARY = table("captionqa_table_3.csv")
+FULL_RESULTS = published("captionqa_tables_11_26.csv")
+SUMMARY = published("captionqa_table_3.csv")
 
 
 def figures(tally: Tally) -> dict[Path, float | None]:

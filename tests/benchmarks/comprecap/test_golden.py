@@ -2,22 +2,14 @@
 
 from __future__ import annotations
 
-import csv
 from collections.abc import Sequence
-from pathlib import Path
 
 import pytest
+from tests.fakes.sources import published
 
 from caliper.analysis.correlation import estimate_correlation
 from caliper.benchmarks.comprecap.reporting import report, unified
 from caliper.core.tally import Tally
-
-GOLDEN = Path(__file__).parents[2] / "golden"
-
-
-def table(name: str) -> list[dict[str, str]]:
-    with (GOLDEN / name).open(encoding="utf-8", newline="") as lines:
-        return list(csv.DictReader(lines))
 
 
 def residuals(weights: str) -> list[float]:
@@ -26,7 +18,7 @@ def residuals(weights: str) -> list[float]:
             float(unified(*(float(row[name]) for name in NAMES), weights=weights))
             - float(row["s_unified"])
         )
-        for row in table("comprecap_table_2_s3.csv")
+        for row in published("comprecap_table_2_s3.csv")
     ]
 
 
@@ -53,7 +45,7 @@ def rounding(weights: Sequence[float]) -> float:
 def test_no_weights_with_the_printed_one_of_relations_fit_table_2(
     relation: float, fits: bool
 ) -> None:
-    rows = table("comprecap_table_2_s3.csv")
+    rows = published("comprecap_table_2_s3.csv")
 
     def fit(s_object: float) -> bool:
         weights = (s_object, 1 - relation - s_object, relation)
@@ -72,7 +64,7 @@ def test_no_weights_with_the_printed_one_of_relations_fit_table_2(
 
 
 def test_table_3_agreement_with_people() -> None:
-    rows = table("comprecap_table_2_s3.csv")
+    rows = published("comprecap_table_2_s3.csv")
     human = [float(row["human"]) for row in rows]
     found = estimate_correlation([float(row["s_unified"]) for row in rows], human)
     assert found.models == 11
@@ -86,7 +78,7 @@ def test_table_3_agreement_with_people() -> None:
 
 def test_table_3_agreement_of_direct_scores_with_people() -> None:
     # Of the metrics of others, only those of Llama3 have their scores printed (Table S4).
-    rows = table("comprecap_table_s4.csv")
+    rows = published("comprecap_table_s4.csv")
     human = [float(row["human"]) for row in rows]
     found = estimate_correlation([float(row["overall"]) for row in rows], human)
     assert found.pearson.value == pytest.approx(0.816, abs=0.001)
@@ -95,7 +87,7 @@ def test_table_3_agreement_of_direct_scores_with_people() -> None:
 
 
 def test_table_4_has_the_shape_of_the_report() -> None:
-    rows = table("comprecap_table_4.csv")
+    rows = published("comprecap_table_4.csv")
     tally = Tally()
     for kind in ("p", "cap"):
         tally.add(f"compreqa/{kind}", "a.jpg", sum=1, n=2, scored=2)

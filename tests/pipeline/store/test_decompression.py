@@ -50,9 +50,17 @@ def test_what_unpacks_to_too_much_takes_little_memory(
     assert peak < 1_000_000
 
 
-@pytest.mark.parametrize("data", [b"", b"rubbish", _PACKED[:-1], _PACKED + b"b"])
-def test_what_is_not_packed_is_refused(data: bytes) -> None:
-    with pytest.raises(ValueError, match=r"."):
+@pytest.mark.parametrize(
+    ("data", "problem"),
+    [
+        (b"", "truncated"),
+        (b"rubbish", "incorrect header"),
+        (_PACKED[:-1], "truncated"),
+        (_PACKED + b"b", "data after its end"),
+    ],
+)
+def test_what_is_not_packed_is_refused(data: bytes, problem: str) -> None:
+    with pytest.raises(ValueError, match=problem):
         gunzip(data)
 
 

@@ -109,12 +109,12 @@ def _with_text(row: Row, text: str | None) -> CaptionRow:
     return CaptionRow(bare, names, text, benchmark if isinstance(benchmark, str) else None)
 
 
-def _unknown_columns(row: Row, wanted: str, accepted: tuple[str, ...]) -> InvalidInput:
+def _unknown_columns(row: Row, noun: str, accepted: tuple[str, ...]) -> InvalidInput:
     """The error for a row without any of the accepted columns."""
     columns = [str(name) for name in row.fields]
     more = f" and {len(columns) - _MOST_LISTED} more" if len(columns) > _MOST_LISTED else ""
     listed = f"{', '.join(columns[:_MOST_LISTED])}{more}"
-    return row.error("", f"no column for {wanted}: expected {', '.join(accepted)}; found {listed}")
+    return row.error("", f"no column for {noun}: expected {', '.join(accepted)}; found {listed}")
 
 
 def is_prediction(fields: Mapping[str, Any]) -> bool:

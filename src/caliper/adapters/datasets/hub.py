@@ -113,19 +113,19 @@ class HubDatasets:
         self, name: _HubName, copy: Path, transferred: Transferred, *, media: bool
     ) -> None:
         # The marks of complete copies are there.
-        wanted: dict[str, Any] = {"allow_patterns": None, "ignore_patterns": [".cache/*"]}
+        patterns: dict[str, Any] = {"allow_patterns": None, "ignore_patterns": [".cache/*"]}
         if name.path:
             literal = re.sub(r"([*?[])", r"[\1]", name.path)
-            wanted["allow_patterns"] = [literal, f"{literal}/*"]
+            patterns["allow_patterns"] = [literal, f"{literal}/*"]
         if not media:
-            wanted["ignore_patterns"] += [_any_case(f"*{suffix}") for suffix in MEDIA_SUFFIXES]
+            patterns["ignore_patterns"] += [_any_case(f"*{suffix}") for suffix in MEDIA_SUFFIXES]
         tree = self._hub.list_repo_tree(
             name.repository, recursive=True, revision=name.revision, repo_type="dataset"
         )
         files = (each for each in tree if isinstance(each, huggingface_hub.RepoFile))
         # The filter that `snapshot_download` applies to the same patterns.
         matches = hub_utils.filter_repo_objects(  # type: ignore[attr-defined]  # as documented
-            files, key=lambda file: file.path, **wanted
+            files, key=lambda file: file.path, **patterns
         )
         sizes = {each.path: each.size for each in matches}
         if not sizes:
@@ -139,7 +139,7 @@ class HubDatasets:
             local_dir=copy,
             endpoint=self.endpoint,
             tqdm_class=_byte_counter(transferred, here, sum(sizes.values())),
-            **wanted,
+            **patterns,
         )
         # Without a network it returns an incomplete copy.
         if lost := [path for path, size in sizes.items() if not _has(copy / path, size)]:

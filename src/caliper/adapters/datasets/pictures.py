@@ -86,8 +86,7 @@ def _pictures(file: Path) -> Iterator[tuple[int, str, bytes]]:
     try:
         with pq.ParquetFile(file, pre_buffer=False) as table:
             line = 0
-            wanted = [*pictures, *names]
-            for batch in table.iter_batches(_ROWS, columns=wanted, use_threads=False):
+            for batch in table.iter_batches(_ROWS, columns=[*pictures, *names], use_threads=False):
                 for row in batch.to_pylist():
                     line += 1
                     yield from ((line, *each) for each in _of_row(row, pictures, names))

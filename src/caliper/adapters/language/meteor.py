@@ -46,8 +46,8 @@ class MeteorProcess:
         measure = meteor_measure(counts)
         lines = (" ".join(str(float(count)) for count in one.values()) for one in counts.values())
         answers = await self._ask(("EVAL", *lines), len(counts) + 1)
-        wanted = (*measure.by_image.values(), measure.whole.value or 0.0)
-        for answer, value in zip(answers, wanted, strict=True):
+        values = (*measure.by_image.values(), measure.whole.value or 0.0)
+        for answer, value in zip(answers, values, strict=True):
             with suppress(ValueError):
                 if abs(float(answer) - value) < _ROUNDING:
                     continue

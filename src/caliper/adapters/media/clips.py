@@ -92,13 +92,13 @@ def read_whole(path: Path, limits: MediaLimits) -> bytes:
 class _Reel:
     """One pass over a clip.
 
-    `encoded` maps the `wanted` indices to encoded frames; `seconds` is the decoded length,
+    `encoded` maps the `indices` of frames to encoded ones; `seconds` is the decoded length,
     `claimed` that of the container; `damaged` says whether something failed to decode.
     """
 
     path: Path
     limits: MediaLimits
-    wanted: frozenset[int]
+    indices: frozenset[int]
     encode: Encode
     encoded: dict[int, bytes] = field(default_factory=dict)
     frames: int = 0
@@ -114,7 +114,7 @@ class _Reel:
             stream = _video(container)
             self.claimed = _claimed_seconds(container)
             for frame in self._decode(container):
-                if self.frames in self.wanted:
+                if self.frames in self.indices:
                     aspect = stream.sample_aspect_ratio
                     picture = _picture(frame, aspect, self.limits, self.path)
                     self.encoded[self.frames] = self.encode(picture)

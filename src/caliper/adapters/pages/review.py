@@ -115,7 +115,7 @@ def render_review(place: ReviewPlace, problem: ReviewProblem | None = None) -> s
             FilterChoice(name, count, name == place.category)
             for name, count in sorted(current.categories.items())
         ],
-        asked=candidate,
+        assessed=candidate,
         heading=kind.heading(candidate.candidate) if candidate else "",
         editable=kind.editable(candidate.candidate) if candidate else (),
         picture=address(f"{place.home}picture", id=place.at),

@@ -48,9 +48,9 @@ async def send_dataset(
     missing = set(response.missing)
     progress(sum(size for sha256, size in outline.sizes.items() if sha256 not in missing))
     # The files come last: with them the dataset is complete.
-    wanted = dict.fromkeys((*outline.media.values(), *outline.files.values()))
+    digests = dict.fromkeys((*outline.media.values(), *outline.files.values()))
     begun = {each.sha256: each.offset for each in response.partial}
-    for batch in outline.batches([sha256 for sha256 in wanted if sha256 in missing]):
+    for batch in outline.batches([sha256 for sha256 in digests if sha256 in missing]):
         left = {sha256: begun.get(sha256, 0) for sha256 in batch}
         await _send_batch(outline, left, ask, send)
         progress(sum(outline.sizes[sha256] for sha256 in batch))

@@ -67,13 +67,13 @@ class DatasetBuckets:
         entries = _entries(client, bucket, prefix, name)
         state = sha256(repr((self.access.url, bucket, prefix, entries)).encode()).hexdigest()
         copy = self.folder / bucket / state[:32]
-        wanted = [
+        objects = [
             each for each in entries if media or not each.path.lower().endswith(MEDIA_SUFFIXES)
         ]
-        if not wanted:
+        if not objects:
             raise InvalidInput("there are no such objects", file=name)
-        missing = [each for each in wanted if not (copy / each.path).is_file()]
-        total = sum(each.size for each in wanted)
+        missing = [each for each in objects if not (copy / each.path).is_file()]
+        total = sum(each.size for each in objects)
         done = total - sum(each.size for each in missing)
         check_room(name, copy, total, done, self.most_bytes)
         for entry in missing:

@@ -115,9 +115,9 @@ def _lets_in(access: KafkaAccess, mechanism: str, user: StreamUser) -> bool:
 
 
 def _set_permits(admin: Any, access: KafkaAccess, users: Sequence[StreamUser]) -> list[str]:
-    wanted = {_acl(access, user.name, permit) for user in users for permit in user.permits}
-    names = {acl.resource_pattern.resource_name for acl in wanted}
-    principals = {acl.principal for acl in wanted}
+    acls = {_acl(access, user.name, permit) for user in users for permit in user.permits}
+    names = {acl.resource_pattern.resource_name for acl in acls}
+    principals = {acl.principal for acl in acls}
     anything = ResourcePatternFilter(ResourceType.ANY, None, ACLResourcePatternType.LITERAL)
     every = ACLFilter(None, None, ACLOperation.ANY, ACLPermissionType.ALLOW, anything)
     present = {
@@ -125,7 +125,7 @@ def _set_permits(admin: Any, access: KafkaAccess, users: Sequence[StreamUser]) -
         for acl in admin.describe_acls(every)[0]
         if acl.principal in principals and acl.resource_pattern.resource_name in names
     }
-    missing, surplus = sorted(wanted - present, key=repr), sorted(present - wanted, key=repr)
+    missing, surplus = sorted(acls - present, key=repr), sorted(present - acls, key=repr)
     errors = []
     if missing:
         errors += admin.create_acls(missing)["failed"]

@@ -53,10 +53,10 @@ def media_of_dimensions(
     media: Iterable[ListedMedium],
     tasks: Collection[str],
     clips: Collection[str],
-    wanted: Collection[tuple[str, str]] | None = None,
+    annotated: Collection[tuple[str, str]] | None = None,
 ) -> tuple[Fate, ...]:
     """Every dimension with the media of its kind: static ones have pictures, dynamic ones clips
-    (paper 3.1). `wanted` are the pairs that have annotations already, None for any.
+    (paper 3.1). `annotated` are the pairs that have annotations already, None for any.
 
     A candidate of this step names no element; its answer has the medium's tags.
     """
@@ -65,8 +65,8 @@ def media_of_dimensions(
         kind = Medium.VIDEO if each.path in clips else Medium.IMAGE
         for name in tasks:
             task = TASKS[name]
-            suits = not each.tasks or name in each.tasks
-            if task.media is kind and suits and (wanted is None or (each.path, name) in wanted):
+            suits = task.media is kind and (not each.tasks or name in each.tasks)
+            if suits and (annotated is None or (each.path, name) in annotated):
                 candidates.append(annotation(task, each.path, ", ".join(each.tags) or kind.value))
     return keep_all(candidates)
 

@@ -42,7 +42,7 @@ MERGING_SCHEMA: Mapping[str, Any] = {
     "required": ["groups"],
     "additionalProperties": False,
 }
-_WANTED = {
+_ELEMENTS = {
     "object_category": "every object; the value is its name, as specific as the image allows",
     "object_number": "every kind of object of which there are several and all can be counted; "
     "the object is its name, the value the number in digits",
@@ -65,11 +65,11 @@ _WANTED = {
 
 def instruction(task: Task) -> str:
     """The prompt's description of the elements to list."""
-    wanted = _WANTED[task.name]
+    elements = _ELEMENTS[task.name]
     if task.form is not Form.CATEGORY:
-        return wanted
+        return elements
     lines = "\n".join(f"- {category.line}" for category in task.categories)
-    return f"{wanted}, which is one of these names:\n{lines}"
+    return f"{elements}, which is one of these names:\n{lines}"
 
 
 def list_text(task: Task, names: Sequence[str]) -> str:

@@ -147,11 +147,11 @@ class AnnotationBuild:
         listed = [ListedMedium(path) for path in self._media]
         if options.listed is not None:
             listed = read_media(DatasetFiles(options.listed).rows(_TABLE), self._media)
-        wanted = None
+        annotated = None
         if not options.annotators:
-            wanted = {(each.image, each.category) for each in self._supplied()}
+            annotated = {(each.image, each.category) for each in self._supplied()}
         clips = {path for path in self._media if PurePath(path).suffix.lower() in CLIPS}
-        fates = media_of_dimensions(listed, options.tasks, clips, wanted)
+        fates = media_of_dimensions(listed, options.tasks, clips, annotated)
         return StepResult(MEDIA, draw_media(fates, options.media_per_task, options.seed))
 
     async def _annotations(self, before: Sequence[Fate]) -> StepResult:

@@ -84,13 +84,13 @@ class RunTable:
         if known is not None and known.is_new(start) and (heals or known.end_is_current):
             await known.log.flush()
             self.drop(run)
-        found = await self.find(run, again=True, start=start)
-        if found is not None:
-            found.heals |= heals
-        scores = None if found else await self.absent_scores(run)
+        run_ledger = await self.find(run, again=True, start=start)
+        if run_ledger is not None:
+            run_ledger.heals |= heals
+        scores = None if run_ledger else await self.absent_scores(run)
         if scores is not None and scores.state is RunState.PLANNING:
             await self._lose(run, DataLoss.missing(SUMMARY))
-        return found
+        return run_ledger
 
     async def follow_store(self, run: str) -> None:
         """Bring a run up to date with what another process writes, and drop runs for which nobody

@@ -218,10 +218,10 @@ async def stored_captions(store: ObjectStore, run: RunLedger) -> Captions:
 
 
 def _matching(check: Check, figures: Sequence[Figure]) -> Iterator[Figure]:
-    found = [each for each in figures if fnmatchcase(".".join(each.path), check.figure)]
-    if not found:
+    matches = [each for each in figures if fnmatchcase(".".join(each.path), check.figure)]
+    if not matches:
         raise InvalidInput(f"no figure {check.figure}", field=check.benchmark)
-    yield from found
+    yield from matches
 
 
 def _stop_check(

@@ -152,10 +152,10 @@ async def publish_all(stream: JobStream, messages: Sequence[Message]) -> list[Ex
     return errors
 
 
-async def publish_jobs(stream: JobStream, found: AsyncIterator[JobMessage]) -> int:
+async def publish_jobs(stream: JobStream, messages: AsyncIterator[JobMessage]) -> int:
     """Publish jobs and return how many; verdicts are not counted. Raises StreamUnavailable."""
     published, batch = 0, list[Message]()
-    async for job in found:
+    async for job in messages:
         published += bool(job.stages)
         batch.append(job.message)
         if len(batch) == _IN_FLIGHT:

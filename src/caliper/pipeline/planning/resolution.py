@@ -10,7 +10,15 @@ from caliper.benchmarks.settings import resolve_settings
 from caliper.core.caption import CAPTION_TOKENS, MOST_CAPTION_TOKENS
 from caliper.core.errors import InvalidInput, NotReady, UnknownName, within
 from caliper.core.preparation import Preparation
-from caliper.core.run import BenchmarkSpec, Identity, RunSpec, check_name, recorded_identity
+from caliper.core.run import (
+    COVERAGE_FLOOR,
+    MOST_REPEATS,
+    BenchmarkSpec,
+    Identity,
+    RunSpec,
+    check_name,
+    recorded_identity,
+)
 from caliper.core.taxonomy import Taxonomy, checked
 from caliper.core.terms import Terms
 from caliper.pipeline.ledger.stop_criterion import StopCriterion
@@ -19,7 +27,7 @@ from caliper.ports.stages import StageDescription, StageDirectory
 from caliper.ports.storage import Supplies
 from caliper.version import __version__
 
-LONGEST_NAME, LONGEST_KEY, MOST_REPEATS = 200, 128, 100
+LONGEST_NAME, LONGEST_KEY = 200, 128
 
 
 @dataclass(frozen=True, slots=True)
@@ -64,7 +72,7 @@ class EvaluationRequest:
     limit: int | None = None
     replicate: int = 0
     share_replies: bool = False
-    coverage_floor: float = 0.99
+    coverage_floor: float = COVERAGE_FLOOR
     judge_share: float | None = None
     client_key: str = ""
     terms: Terms = field(default_factory=Terms)
@@ -109,26 +117,19 @@ async def resolve(
 
 
 def _check(request: EvaluationRequest) -> None:
-    terms, length = request.terms, len(request.name)
+    terms, length, share = request.terms, len(request.name), request.judge_share
     names = [part.name for part in request.benchmarks]
     unknown = next((name for name in names if name not in all_names()), None)
+    unknown_message = f"unknown {unknown!r:.60}; known: {', '.join(benchmark_names())}"
     rules = (
         ("name", 1 <= length <= LONGEST_NAME, f"expected 1 to {LONGEST_NAME} characters"),
         ("client_key", len(request.client_key) <= LONGEST_KEY, f"longer than {LONGEST_KEY}"),
-        (
-            "benchmarks",
-            unknown is None,
-            f"unknown {unknown!r:.60}; known: {', '.join(benchmark_names())}",
-        ),
+        ("benchmarks", unknown is None, unknown_message),
         ("benchmarks", 0 < len(names) == len(set(names)), "expected one or more, each once"),
         ("limit", request.limit is None or request.limit >= 1, "less than 1"),
         ("max_calls", terms.calls is None or terms.calls >= 1, "less than 1"),
         ("max_tokens", terms.tokens is None or terms.tokens >= 1, "less than 1"),
-        (
-            "judge_share",
-            request.judge_share is None or 0 < request.judge_share < 1,
-            "not between 0 and 1",
-        ),
+        ("judge_share", share is None or 0 < share < 1, "not between 0 and 1"),
         ("coverage_floor", 0 <= request.coverage_floor <= 1, "not from 0 to 1"),
     )
     for name, holds, message in rules:

@@ -50,12 +50,12 @@ async def may_use(store: ObjectStore, dataset: str, ownership: Ownership) -> boo
 
 
 async def unproven(
-    store: ObjectStore, dataset: str, ownership: Ownership, wanted: Iterable[str]
+    store: ObjectStore, dataset: str, ownership: Ownership, digests: Iterable[str]
 ) -> set[str]:
     """The digests still to be uploaded: those that no visible owner has sent and that are not among
     this dataset's shared media. Raises StoreUnavailable.
     """
-    left = set() if ownership.sees_all else {*wanted}
+    left = set() if ownership.sees_all else {*digests}
     if left:
         left -= _contents(await read_replaceable(store, push_key(dataset, None)))
     if left:

@@ -241,9 +241,9 @@ def _check_media(count: int, characters: int, field: str) -> None:
         raise InvalidInput(f"paths of more than {_ALL_PATHS:,} characters in all", field=field)
 
 
-async def _stored_media(store: ObjectStore, wanted: Collection[str]) -> set[str]:
+async def _stored_media(store: ObjectStore, digests: Collection[str]) -> set[str]:
     """The digests among these whose media are in the store."""
-    if len(wanted) <= _FEW:
-        return {each for each in wanted if await is_stored(store, f"media/{each}")}
+    if len(digests) <= _FEW:
+        return {each for each in digests if await is_stored(store, f"media/{each}")}
     stored = store.list("media/")
-    return {name async for key in stored if (name := key.removeprefix("media/")) in wanted}
+    return {name async for key in stored if (name := key.removeprefix("media/")) in digests}

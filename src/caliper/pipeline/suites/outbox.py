@@ -143,8 +143,8 @@ class Outbox:
             entry = whole.entry if isinstance(whole, StoredEntry) else each.entry
             for mark in new_marks:
                 notice = Notice.of(entry, mark)
-                wanted = (name for name, one in targets.items() if notice.kind in one.kinds)
-                deliveries = dict.fromkeys(wanted, NoticeDelivery())
+                recipients = (name for name, one in targets.items() if notice.kind in one.kinds)
+                deliveries = dict.fromkeys(recipients, NoticeDelivery())
                 await self._notices.add(NoticeRecord(notice, deliveries))
                 new.add(notice.id)
         return new

@@ -29,14 +29,14 @@ _PERCENT = (0.0, 100.0)
 @dataclass(frozen=True)
 class BenchmarkResult:
     """A benchmark of a run. `dataset` is where its data are from: a dataset on the Hub or a URL,
-    None if unknown. `wanted` is the model's id if one was named, and `pack` are the prompts at
+    None if unknown. `model_id` is the model's id if one was named, and `pack` are the prompts at
     hand.
     """
 
     results: Results
     part: BenchmarkReport
     dataset: HubDataset | str | None
-    wanted: str
+    model_id: str
     pack: PromptPack
 
     @property
@@ -53,7 +53,7 @@ class BenchmarkResult:
     def model(self) -> str:
         """The id of the model under test: as named, as its server does, or the checkpoint's."""
         served = self.captioner.name if self.captioner else ""
-        return self.wanted or served or self.results.report.name
+        return self.model_id or served or self.results.report.name
 
     @cached_property
     def time(self) -> str:

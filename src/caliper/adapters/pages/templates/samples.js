@@ -66,12 +66,12 @@
       captionText(sampleOf(rows[0]));
     }
   };
-  const searching = (wanted) => {
-    const found = new Map();
+  const searching = (words) => {
+    const hits = new Map();
     return (row) => {
       const key = sampleOf(row);
-      if (!found.has(key)) found.set(key, captionText(key).includes(wanted));
-      return found.get(key) || ownText(row).includes(wanted);
+      if (!hits.has(key)) hits.set(key, captionText(key).includes(words));
+      return hits.get(key) || ownText(row).includes(words);
     };
   };
   const isWanted = (rows) => {
@@ -99,8 +99,8 @@
   };
 
   const choose = () => {
-    const wanted = search.value.trim().toLowerCase();
-    const has = wanted ? searching(wanted) : () => true;
+    const words = search.value.trim().toLowerCase();
+    const has = words ? searching(words) : () => true;
     const chosen = FILTERS.map((name) => selects[name].value);
     const here = FILTERS.map(() => new Map());
     const everywhere = FILTERS.map(() => new Map());
@@ -124,7 +124,7 @@
       if (passes) matching.push(rows);
     }
     // With a search, only what is here can be counted.
-    if (!wanted && !only.kind) {
+    if (!words && !only.kind) {
       for (const [count, ...values] of counts) tally(everywhere, values, count);
     }
     FILTERS.forEach((name, place) => offer(name, here[place], everywhere[place]));
@@ -172,21 +172,21 @@
   // Pages of a server's verdicts: all of a run, or of a larger one those that pass the filters.
   const isWhole = () => total <= WHOLE || only.kind === "sample";
   const ask = (token) => {
-    const asked = new URLSearchParams();
+    const parameters = new URLSearchParams();
     if (!isWhole()) {
-      for (const name of FILTERS) if (selects[name].value) asked.set(name, selects[name].value);
+      for (const name of FILTERS) if (selects[name].value) parameters.set(name, selects[name].value);
     }
-    if (token) asked.set("token", token);
-    return fetch(`${source}?${asked}`).catch(() => ({ ok: false, status: "nothing" }));
+    if (token) parameters.set("token", token);
+    return fetch(`${source}?${parameters}`).catch(() => ({ ok: false, status: "nothing" }));
   };
   const load = async (token) => {
     const mine = ++loads;
     // Pages may begin at any verdict.
     const skips = !token && !isWhole() && only.kind && Number(only.value) > 0;
-    let asked = ask(skips ? `0.${only.value - 1}` : token);
+    let response = ask(skips ? `0.${only.value - 1}` : token);
     do {
       loading = true;
-      const answer = await asked;
+      const answer = await response;
       const page = answer.ok ? await answer.json() : null;
       if (mine !== loads) return;
       loading = page !== null && page.next !== "" && isWhole();
@@ -195,7 +195,7 @@
         return;
       }
       // The server prepares the next page while this one is taken.
-      if (loading) asked = ask(page.next);
+      if (loading) response = ask(page.next);
       next = loading ? "" : page.next;
       take(page);
       if (!shown) redraw();

@@ -29,7 +29,7 @@
 
   const LATEX = { "\\": "\\textbackslash{}", "~": "\\textasciitilde{}", "^": "\\textasciicircum{}", "−": "$-$" };
   const latex = (table) => {
-    const plain = (text) => text.replace(/[\\~^−]|[&%$#_{}]/g, (found) => LATEX[found] ?? `\\${found}`);
+    const plain = (text) => text.replace(/[\\~^−]|[&%$#_{}]/g, (sign) => LATEX[sign] ?? `\\${sign}`);
     const line = (row) => `${row.map(plain).join(" & ")} \\\\`;
     const [first, ...rows] = grid(table);
     return [
