@@ -113,6 +113,23 @@ async def test_messages_are_compressed(kafka: KafkaAccess) -> None:
     assert 0 < sum(sizes) < 16_000
 
 
+@pytest.mark.parametrize(("kind", "call"), [("reader", "topics"), ("admin", "list_topics")])
+def test_a_client_that_is_closed_while_it_writes_leaves_no_socket(
+    kafka: KafkaAccess, kind: str, call: str
+) -> None:
+    client = getattr(kafka, kind)()
+    getattr(client, call)()
+    connections = client._manager._conns.values()
+    transports = [each.transport for each in connections if each.transport is not None]
+    sockets = [each._sock for each in transports]
+    for transport in transports:
+        # As a request that is not sent yet.
+        transport._write_buffer.append(b"request")
+    client.close()
+    assert sockets
+    assert [each.fileno() for each in sockets] == [-1] * len(sockets)
+
+
 async def test_nobody_there_is_said_after_a_while() -> None:
     [port] = free_ports(1)
     async with streaming(KafkaAccess(f"127.0.0.1:{port}", patience=0.5)) as stream:

@@ -8,6 +8,7 @@ from typing import Any
 from kafka import KafkaAdminClient, KafkaConsumer, KafkaProducer
 from kafka.coordinator.assignors.cooperative_sticky import CooperativeStickyAssignor
 from kafka.errors import KafkaConnectionError
+from kafka.net.compat import KafkaNetClient
 
 from caliper.adapters.streams.kafka_messages import SamplePartitioner
 from caliper.adapters.streams.kafka_probe import probe
@@ -108,10 +109,25 @@ class KafkaAccess:
             "metadata_max_age_ms": 60_000,
             "allow_auto_create_topics": False,
             "metrics_enabled": False,
+            "kafka_client": _Connections,
             **security,
         }
         probe(common, self.patience)
         return common
+
+
+class _Connections(KafkaNetClient):  # type: ignore[misc]  # the library has no types
+    """The connections of a client. kafka-python 3.0.12 leaves the socket of one open that is closed
+    while it writes.
+    """
+
+    def close(self, node_id: Any = None) -> None:
+        connections = list(self._manager._conns.values())  # noqa: SLF001 - there is no public way
+        super().close(node_id)
+        if node_id is None:
+            for transport in (each.transport for each in connections):
+                if transport is not None and transport._sock is not None:  # noqa: SLF001
+                    transport._sock.close()  # noqa: SLF001
 
 
 def unavailable(what: str, error: Exception) -> StreamUnavailable:
