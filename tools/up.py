@@ -212,6 +212,7 @@ def main(arguments: list[str] | None = None) -> int:
     parser.add_argument("--folder", type=Path, default=FOLDER, help="logs, data, process ids")
     options = parser.parse_args(arguments)
     installation = Up(options.folder.resolve(), options.port)
+    # All of them, those that `tests.servers` starts too: `make down` ends them.
     ServerProcess.outlives = True
     return installation.down() if options.down else installation.up()
 

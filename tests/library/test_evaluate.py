@@ -11,7 +11,9 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from tests.fakes import chat_server as fake
 from tests.fakes import tiny
+from tests.fakes.chat_server import ChatServer
 from tests.fakes.command import Command
 
 import caliper
@@ -184,6 +186,25 @@ def test_ctrl_c_ends_the_run_and_the_same_call_resumes_it(here: Path) -> None:
         signal.signal(signal.SIGINT, before)
     assert caliper.evaluate(model, PICTURES, progress=False).complete
     assert len(calls) < 6
+
+
+async def test_a_complete_run_is_called_again_for_failures_that_may_be_transient(
+    here: Path,
+) -> None:
+    tiny.write_scenes(here, 3)
+    right = fake.answer('{"score": 1, "reason": "so says the server"}')
+    # The second without the schema, which may have been the reason.
+    async with ChatServer(2 * [fake.status(400)], otherwise=right) as server:
+        part = {"data": "data", "captions": "captions", "judge": f"tgi:{server.url}"}
+        config: dict[str, Any] = {"benchmarks": {"capability": part}, "coverage_floor": 0.5}
+        tiny.value(here / "run.yaml", config | {"anchors": False, "concurrency": 1})
+        asked, unscored = [], []
+        for _ in range(3):
+            run = await caliper.aevaluate(benchmarks="run.yaml", out="run", progress=False)
+            assert run.complete
+            asked.append(len(server.requests))
+            unscored.append(run.report["benchmarks"]["capability"]["coverage"]["unscored"])
+    assert (asked, unscored) == ([4, 5, 5], [{"backend": 1}, {}, {}])
 
 
 async def test_a_task_that_is_cancelled_ends_the_run(here: Path) -> None:

@@ -19,7 +19,7 @@ from caliper.local.submission import send
 from caliper.pipeline.gateway.dead_letters import LetterFilter, find_letters, replay
 from caliper.pipeline.planning.publisher import QA_JOBS, RUNS, VERDICTS
 from caliper.wiring.clock import SystemClock
-from caliper.wiring.grounds import Ground
+from caliper.wiring.grounds import Ground, memory_ground
 from caliper.wiring.service_settings import QaReaderSettings
 
 
@@ -52,3 +52,24 @@ async def test_a_run_is_healed_by_its_dead_letters(tmp_path: Path) -> None:
                     # the gateway: no event says that a report was written anew.
                     await asyncio.sleep(0.3)
             assert await replay(stream, await find_letters(stream)) == []
+
+
+async def test_a_complete_run_is_started_again_for_failures_that_may_be_transient(
+    tmp_path: Path,
+) -> None:
+    ground = memory_ground(DirectoryStore(tmp_path / "store"))
+    config = read_config(EXAMPLES / "careful.yaml")
+    part = {"captionqa": config.benchmarks["captionqa"]}
+    config = config.model_copy(update={"benchmarks": part, "limit": 2, "coverage_floor": 0.0})
+    async with ChatServer(otherwise=status(400)) as chat:
+        reading = QaReaderSettings(model=f"tgi:{chat.url}", in_flight=2)
+        async with installation(ground, reader=reading) as gateway:
+            run = (await send(config, gateway)).spec.run_id
+            lost = (await over(gateway, run)).benchmarks[0].coverage
+            assert (lost.scored, lost.unscored) == (0, {"backend": lost.planned})
+            chat.from_now_on(answer("A"))
+            assert (await send(config, gateway)).state is RunState.PLANNING
+            ended = await over(gateway, run)
+            assert ended.state is RunState.COMPLETE
+            assert ended.benchmarks[0].coverage.scored == lost.planned
+            assert (await send(config, gateway)).state is RunState.COMPLETE

@@ -68,8 +68,8 @@ class Client:
         progress: bool = True,
         **options: Unpack[RunOptions],
     ) -> Run:
-        """Evaluate captions or a captioner, like `caliper evaluate`: an interrupted run is resumed,
-        and a complete one is read.
+        """Evaluate captions or a captioner, like `caliper evaluate`: a run that was interrupted, or
+        has failures that may be transient, is resumed, and any other is read.
 
         `captions` is a mapping of samples to captions (for several benchmarks also by benchmark);
         a pandas or polars data frame or an Arrow table with the columns sample and caption, or

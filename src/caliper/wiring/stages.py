@@ -86,14 +86,14 @@ class ModelStages:
                 anchors.start_judgement(spec, job.benchmark, models)
             return Examiner(spec, models, store, self.telemetry)
 
-        async def before_publishing(job: ExamineJob | CaptionJob) -> None:
+        async def record_usage(job: ExamineJob | CaptionJob) -> None:
             await self.allowances.publish(job)
             if isinstance(job, ExamineJob):
                 await anchors.wait_for_judgement(job)
 
         ground = self.ground
         handler = ExamineHandler(
-            ground.stream, ground.codec, examiner_of, before_publishing, self.examined, self.failed
+            ground.stream, ground.codec, examiner_of, record_usage, self.examined, self.failed
         )
         return self._stage(topic, (handler.handle, handler.give_up))
 
@@ -114,9 +114,9 @@ class ModelStages:
             return None
 
         ground = self.ground
-        before_publishing = self.allowances.publish
+        record_usage = self.allowances.publish
         examining = ExamineHandler(
-            ground.stream, ground.codec, no_examiner, before_publishing, self.examined, self.failed
+            ground.stream, ground.codec, no_examiner, record_usage, self.examined, self.failed
         )
         handler = CaptionHandler(examining, captioner_of, keep)
         return self._stage(CAPTION_JOBS, (handler.handle, handler.give_up))
