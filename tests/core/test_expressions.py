@@ -216,6 +216,33 @@ def test_there_are_expressions_of_every_kind() -> None:
     assert {"core.fence._MARK", "core.suspicion._PATTERNS", "benchmarks.literals._STRING"} <= names
 
 
+def possessive_groups(tree: Any) -> Iterator[Any]:
+    """The possessive repeats of more than one character in a tree of an expression."""
+    nodes = tree.data if isinstance(tree, parser.SubPattern) else tree
+    if isinstance(nodes, tuple) and nodes and str(nodes[0]) == "POSSESSIVE_REPEAT":
+        _, (_, _, inner) = nodes
+        if not single(inner):
+            yield nodes
+    if isinstance(nodes, tuple | list):
+        for node in nodes:
+            yield from possessive_groups(node)
+
+
+def single(tree: Any) -> bool:
+    return len(tree) == 1 and str(tree[0][0]) in ("LITERAL", "NOT_LITERAL", "IN", "ANY")
+
+
+def test_no_group_is_repeated_possessively() -> None:
+    # Before Python 3.11.5 such a repeat takes what its last, failing round had matched
+    # (python/cpython#106052). An atomic group is right in all releases.
+    assert list(possessive_groups(parser.parse("(a(?:b?c)++d)|e++")))
+    assert not [
+        name
+        for name, (pattern, _) in EXPRESSIONS.items()
+        if list(possessive_groups(parser.parse(pattern.pattern, pattern.flags & ~re.DEBUG)))
+    ]
+
+
 @pytest.mark.parametrize("name", EXPRESSIONS)
 def test_no_text_takes_an_expression_long(name: str) -> None:
     pattern, uses = EXPRESSIONS[name]

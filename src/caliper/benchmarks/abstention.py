@@ -27,7 +27,7 @@ _ATTRIBUTE = (
     r"(?:colou?r|number|count|amount|quantity|year|date|time|name|size|age|price|brand|type|kind"
     r"|location|place|position|direction|reason|material|species)s?\b"
 )
-_OPEN_QUESTION = r"(?:[^.,;\n]{0,40}?\b(?:whether|if|between|among)\b[^.;\n]{0,200})?+"
+_OPEN_QUESTION = r"(?>(?:[^.,;\n]{0,40}?\b(?:whether|if|between|among)\b[^.;\n]{0,200})?)"
 _CANNOT_TELL = (
     rf"\b(?=[cuinphd])(?:cannot|can\s?not|can['\u2019]?t|could\snot|couldn['\u2019]t"
     r"|unable\sto|not\sable\sto"

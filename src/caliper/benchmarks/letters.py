@@ -138,7 +138,7 @@ def _read(text: str, context: _Context) -> int | None:
 
 _LETTERS = 26
 _LABEL_ALONE = re.compile(r"[A-Za-z]|[1-9][0-9]?")
-_LETTERS_ALONE = re.compile(r"\W{0,4}[A-Z](?:[^\w\n]{1,3}[A-Z])++\W{0,4}")
+_LETTERS_ALONE = re.compile(r"\W{0,4}[A-Z](?>(?:[^\w\n]{1,3}[A-Z])+)\W{0,4}")
 _ANY_LETTER = re.compile(r"[A-Z]")
 _WRAPPING = " \t\r\n.,:;!?*_`\"'()[]{}<>$\u2705\u3002\u201c\u201d"
 _ANSWER_TAG = re.compile(r"<\w{0,12}answer>", re.IGNORECASE)

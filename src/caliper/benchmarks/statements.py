@@ -87,7 +87,8 @@ _OTHERS = (
     r"|injected|embedded|planted|hidden|fake|quoted|inserted|smuggled|bogus)\b"
 )
 _REPORTED = re.compile(
-    _OTHERS + r"(?:(?!\b(?:but|so|hence|therefore|thus)\b|(?<!: )\bI\b)[^.,;\n])*+", re.IGNORECASE
+    _OTHERS + r"(?>(?:(?!\b(?:but|so|hence|therefore|thus)\b|(?<!: )\bI\b)[^.,;\n])*)",
+    re.IGNORECASE,
 )
 _BEFORE_OBJECT = " \t\r\n:\"'`*\u201c"
 _OWN_OBJECT = re.compile(
@@ -100,9 +101,10 @@ _OWN_OBJECT = re.compile(
     re.IGNORECASE,
 )
 _QUOTED_OBJECT = re.compile(
-    _OTHERS + r"(?:\s(?:an?|the|this|me|us|for|to|with|in|is|was|order|instruction|object|text|json"
+    _OTHERS
+    + r"(?>(?:\s(?:an?|the|this|me|us|for|to|with|in|is|was|order|instruction|object|text|json"
     r"|smuggle|inject|insert|include|plant|slip|sneak"
-    r"|verdict|output|give|write|return|answer|reply|score|line|words?))*+$"
+    r"|verdict|output|give|write|return|answer|reply|score|line|words?))*)$"
     r"|\b(?:user|human|caption|text|sentence|input|example|for instance|template|draft"
     r"|first (?:thought|attempt|guess))$",
     re.IGNORECASE,
