@@ -14,6 +14,10 @@ LOCK_FLAGS := --quiet --python-version 3.11 --generate-hashes --no-emit-index-ur
 # Model servers have an environment of their own: 6 GB.
 MODELS := .venv-models
 
+# uv installs in a quarter of the time of pip, and from the mirror that pip is set to.
+MIRROR = $$($(BIN)/python -m pip config list | sed -n "s/^.*\.index-url='\(.*\)'$$/\1/p" | tail -n 1)
+INSTALL = @UV_DEFAULT_INDEX="$${UV_DEFAULT_INDEX-$(MIRROR)}" $(BIN)/uv pip install --quiet --compile-bytecode
+
 # Every worker collects the tests, so Python keeps compiled files, whatever the shell says.
 unexport PYTHONDONTWRITEBYTECODE
 
@@ -27,13 +31,19 @@ $(BIN)/python:
 	$(PYTHON) -c 'import sys; sys.exit("Caliper needs Python 3.11 or newer, this is " + sys.version.split()[0] if sys.version_info < (3, 11) else 0)'
 	$(PYTHON) -m venv $(VENV)
 
-$(VENV)/.installed: $(BIN)/python $(LOCKS)
-	$(BIN)/python -m pip install --quiet --disable-pip-version-check --require-hashes -r requirements.lock
-	$(BIN)/python -m pip install --quiet --disable-pip-version-check --no-deps --no-build-isolation --editable .
+$(BIN)/uv: $(BIN)/python
+	@sed -n '/^uv==/,/[^\\]$$/p' requirements-dev.lock >$(VENV)/uv.lock
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check --require-hashes -r $(VENV)/uv.lock
+
+$(VENV)/.installed: $(LOCKS) | $(BIN)/uv
+	@echo "Installing Caliper into $(VENV)"
+	$(INSTALL) --python $(VENV) --require-hashes -r requirements.lock
+	$(INSTALL) --python $(VENV) --no-deps --no-build-isolation --editable .
 	@touch $@
 
 $(VENV)/.installed-dev: $(VENV)/.installed $(DEV_LOCKS)
-	$(BIN)/python -m pip install --quiet --disable-pip-version-check --require-hashes -r requirements-dev.lock
+	@echo "Installing what tests and checks need into $(VENV)"
+	$(INSTALL) --python $(VENV) --require-hashes -r requirements-dev.lock
 	@touch $@
 
 demo: $(VENV)/.installed ## Score two caption sets on the example pictures: no server, no model
@@ -60,9 +70,10 @@ test-rest: $(VENV)/.installed-dev ## Run the others: real servers, containers, a
 test-all: $(VENV)/.installed-dev ## Run all tests
 	$(BIN)/python -m pytest $(PYTEST_ARGS)
 
-$(MODELS)/.installed: requirements-models.lock
+$(MODELS)/.installed: requirements-models.lock | $(BIN)/uv
 	$(PYTHON) -m venv $(MODELS)
-	$(MODELS)/bin/python -m pip install --quiet --disable-pip-version-check --no-deps --require-hashes -r requirements-models.lock
+	@echo "Installing model servers into $(MODELS)"
+	$(INSTALL) --python $(MODELS) --no-deps --require-hashes -r requirements-models.lock
 	@touch $@
 
 test-models: $(VENV)/.installed-dev $(MODELS)/.installed ## Run the tests on vLLM and transformers serve, which no other target runs (6 GB, x86-64)
@@ -109,12 +120,12 @@ format: $(VENV)/.installed-dev ## Format the code
 bench: $(VENV)/.installed-dev ## Run the benchmarks; each result is printed beside its bound or peer
 	$(BIN)/python -m bench
 
-lock: ## Resolve the locks again (needs uv)
-	uv pip compile $(LOCK_FLAGS) --universal --extra all --group build -o requirements.lock pyproject.toml
-	uv pip compile $(LOCK_FLAGS) --universal -c requirements.lock --group dev -o requirements-dev.lock
-	uv pip compile $(LOCK_FLAGS) --python-platform x86_64-manylinux_2_28 --override tests/model_servers/overrides.txt \
+lock: $(VENV)/.installed-dev ## Resolve the locks again
+	$(BIN)/uv pip compile $(LOCK_FLAGS) --universal --extra all --group build -o requirements.lock pyproject.toml
+	$(BIN)/uv pip compile $(LOCK_FLAGS) --universal -c requirements.lock --group dev -o requirements-dev.lock
+	$(BIN)/uv pip compile $(LOCK_FLAGS) --python-platform x86_64-manylinux_2_28 --override tests/model_servers/overrides.txt \
 		-o requirements-models.lock tests/model_servers/requirements.in
-	uv pip compile $(LOCK_FLAGS) --universal -c requirements.lock --extra spacy --extra minilm --no-emit-package setuptools \
+	$(BIN)/uv pip compile $(LOCK_FLAGS) --universal -c requirements.lock --extra spacy --extra minilm --no-emit-package setuptools \
 		$$(sed -n 's/^\([a-z0-9_.-]*\)==.*/--no-emit-package \1/p' requirements.lock) -o docker/language.lock pyproject.toml
 
 clean: ## Remove the virtual environment and what tools left behind

@@ -20,8 +20,7 @@ from tempfile import TemporaryDirectory
 
 ROOT = Path(__file__).resolve().parents[1]
 SERIES = ("3.11", "3.12", "3.13")
-_PIP = ("-m", "pip", "--quiet", "--disable-pip-version-check")
-_INSTALL = ("install", "--only-binary", ":all:", "--no-compile", "--constraint")
+_INSTALL = ("pip", "install", "--quiet", "--only-binary", ":all:", "--constraint")
 _PINNED = re.compile(r"^[\w.-]+==[^\\\n]*", re.MULTILINE)
 _CONFIG = ROOT / "examples" / "careful.yaml"
 
@@ -55,10 +54,10 @@ def install(python: str, wheel: Path, environment: Path) -> str:
     constraints = environment.with_suffix(".txt")
     lock = (ROOT / "requirements.lock").read_text("utf-8")
     constraints.write_text("\n".join(_PINNED.findall(lock)), "utf-8")
-    _run(python, "-m", "venv", environment)
+    _run(python, "-m", "venv", "--without-pip", environment)
     own = str(environment / "bin" / "python")
-    _run(own, *_PIP, *_INSTALL, constraints, wheel)
-    _run(own, *_PIP, "uninstall", "--yes", "pip")
+    uv = Path(sys.executable).with_name("uv")
+    _run(uv, *_INSTALL, constraints, "--python", own, wheel)
     return own
 
 
