@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from dataclasses import dataclass
 
-_TOKEN = re.compile(r"[0-9]++(?>(?:[.,:][0-9]+)*)(?!\w)|[^\W_]+(?>(?:['\u2019][^\W_]+)*)")
+_TOKEN = re.compile(r"[0-9]++(?>(?:[.,:][0-9]+)*)(?!\w)|[^\W_]+(?:['\u2019][^\W_]+)*")
 _NUMBERS = (  # noqa: SIM905 - twenty quoted strings are harder to read
     "zero one two three four five six seven eight nine ten eleven twelve thirteen fourteen"
     " fifteen sixteen seventeen eighteen nineteen twenty"

@@ -87,8 +87,7 @@ _OTHERS = (
     r"|injected|embedded|planted|hidden|fake|quoted|inserted|smuggled|bogus)\b"
 )
 _REPORTED = re.compile(
-    _OTHERS + r"(?>(?:(?!\b(?:but|so|hence|therefore|thus)\b|(?<!: )\bI\b)[^.,;\n])*)",
-    re.IGNORECASE,
+    _OTHERS + r"(?:(?!\b(?:but|so|hence|therefore|thus)\b|(?<!: )\bI\b)[^.,;\n])*", re.IGNORECASE
 )
 _BEFORE_OBJECT = " \t\r\n:\"'`*\u201c"
 _OWN_OBJECT = re.compile(

@@ -19,7 +19,7 @@ from caliper.lexical.words import COMPOUND_STARTS, COMPOUNDS, PARTICLES, concept
 # Alternatives begin with different characters and have possessive quantifiers, so that each
 # position is examined a bounded number of times.
 _PIECE = re.compile(
-    r"\w++(?>(?:['\u2019]\w++)*)|[,;:()—\u2013]|[.!?]++[\"'”\u2019)\]]*+\s?|[。\uff01\uff1f\n]"
+    r"\w++(?:['\u2019]\w++)*|[,;:()—\u2013]|[.!?]++[\"'”\u2019)\]]*+\s?|[。\uff01\uff1f\n]"
     r'|"[^"\n]{1,300}"|“[^“”\n]{1,300}”|«[^«»\n]{1,300}»|「[^「」\n]{1,300}」|『[^『』\n]{1,300}』'
     r"|(?<!\w)['\u2018][^'\u2018\u2019\n]{1,120}['\u2019](?!\w)"
 )
@@ -90,7 +90,7 @@ class CaptionText:
 
 def words_of(text: str) -> list[str]:
     """The lower-case words of a text, without punctuation."""
-    return re.findall(r"\w++(?>(?:'\w++)*)", text.replace("\u2019", "'").lower())
+    return re.findall(r"\w++(?:'\w++)*", text.replace("\u2019", "'").lower())
 
 
 def plural(word: str) -> bool:
