@@ -30,6 +30,8 @@ KINDS = {
 """Where the API has the kinds that tests list."""
 ACCOUNTS = "accounts.key"
 """The key that signs the tokens of ServiceAccounts, beside the kubeconfig."""
+STORE = "etcd.url"
+"""The file of the address of its etcd, beside the kubeconfig."""
 _WITHIN = 120.0
 
 
@@ -147,6 +149,7 @@ def start(folder: Path) -> tuple[ServerProcess, str]:
     (port,) = free_ports(1)
     # Kubernetes writes a certificate of its own there.
     certificates = folder / "certificates"
+    (folder / STORE).write_text(place, "ascii")
     token = secrets.token_hex(16)
     server = _ApiServer(
         "Kubernetes' API server",
