@@ -5,6 +5,7 @@ cheaper than another server, and than deleting what there is by the API.
 from __future__ import annotations
 
 import base64
+import shutil
 import time
 from collections.abc import Mapping
 from typing import Any
@@ -15,7 +16,6 @@ from tests.servers.kube_api import STORE, KubeApi
 _ALL = base64.b64encode(b"\0").decode()
 # What the API server makes last when it starts.
 _LAST = base64.b64encode(b"/registry/services/specs/default/kubernetes").decode()
-_WITHIN = 60.0
 _AT_ONCE = 100
 """Changes in a transaction, of which etcd takes 128."""
 
@@ -25,17 +25,16 @@ Entries = Mapping[str, str]
 
 def at_start(api: KubeApi) -> Entries:
     """What a server that is ready has made for itself, once that is complete."""
-    deadline = time.monotonic() + _WITHIN
     while _LAST not in (found := _entries(api)):
-        assert time.monotonic() < deadline, "the API server makes no Service of its own"
         time.sleep(0.05)
     return found
 
 
 def put_back(api: KubeApi, wanted: Entries) -> None:
-    """Nothing else is kept any more. No controller may be at work, which would see every deletion
-    by itself, and make anew what belongs to what is still there.
+    """Nothing else is kept any more, nor known to kubectl. No controller may be at work, which would
+    see every deletion by itself, and make anew what belongs to what is still there.
     """
+    shutil.rmtree(api.discovered, ignore_errors=True)
     there = _entries(api)
     changes: list[dict[str, Any]] = [
         *({"requestDeleteRange": {"key": key}} for key in there.keys() - wanted.keys()),
