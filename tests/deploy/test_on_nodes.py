@@ -60,8 +60,8 @@ def test_a_pod_that_may_too_much_is_not_made(cluster: KubeApi) -> None:
     cluster.apply(rendered(LOCAL))
     until(lambda: placed(cluster, anywhere=True), wanted(cluster))
     patch = {"spec": {"template": {"spec": {"hostNetwork": True}}}}
-    judge = "apis/apps/v1/namespaces/caliper/deployments/judge"
-    cluster.call("PATCH", judge, patch, "merge-patch+json")
+    path = "apis/apps/v1/namespaces/caliper/deployments/judge"
+    cluster.call("PATCH", path, patch, "merge-patch+json")
 
     def refused() -> bool:
         (judge,) = got(cluster, "deployments", "judge")
