@@ -31,8 +31,8 @@ def at_start(api: KubeApi) -> Entries:
 
 
 def put_back(api: KubeApi, wanted: Entries) -> None:
-    """Nothing else is kept any more, nor known to kubectl. No controller may be at work: it would see
-    every deletion by itself, and make anew what belongs to what is still there.
+    """Nothing else is kept any more, nor known to kubectl. No controller may be at work: it would
+    see every deletion by itself, and make anew what belongs to what is still there.
     """
     shutil.rmtree(api.discovered, ignore_errors=True)
     there = _entries(api)
