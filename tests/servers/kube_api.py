@@ -91,19 +91,27 @@ class KubeApi:
         headers = {"Authorization": f"Bearer {token}", "Content-Type": f"application/{kind}"}
         return _pool(self.ca).request(method, f"{self.url}/{path}", json=body, headers=headers)
 
-    def refusal(self, item: Mapping[str, Any], *, trial: bool = False) -> str:
-        """Why the server does not take an object, as `kubectl apply --server-side` sends it; empty
-        if it does. A trial changes nothing.
+    def apply(self, items: Iterable[Mapping[str, Any]]) -> list[Any]:
+        """The objects as the server has them then, applied as `kubectl apply --server-side` does.
+
+        Fails unless it takes all of them, and warns of none.
         """
-        asked = "fieldManager=tests&force=true&fieldValidation=Strict"
-        path = f"{_place(item)}?{asked}{'&dryRun=All' if trial else ''}"
-        answer = self._asked("PATCH", path, item, "apply-patch+yaml")
+        found = []
+        for each in items:
+            answer = self._applied(each, "")
+            assert answer.status < 300, answer.data.decode()
+            assert "Warning" not in answer.headers, answer.headers["Warning"]
+            found.append(answer.json())
+        return found
+
+    def refusal(self, item: Mapping[str, Any]) -> str:
+        """Why the server would not take an object; empty if it would."""
+        answer = self._applied(item, "&dryRun=All")
         return "" if answer.status < 300 else str(answer.json()["message"])
 
-    def apply(self, items: Iterable[Mapping[str, Any]]) -> None:
-        """Fails unless the server takes all of them."""
-        for each in items:
-            assert (said := self.refusal(each)) == "", said
+    def _applied(self, item: Mapping[str, Any], how: str) -> urllib3.BaseHTTPResponse:
+        asked = f"fieldManager=tests&force=true&fieldValidation=Strict{how}"
+        return self._asked("PATCH", f"{_place(item)}?{asked}", item, "apply-patch+yaml")
 
     def listed(self, kind: str, namespace: str, selector: str = "") -> list[dict[str, Any]]:
         """The objects of one of KINDS."""
