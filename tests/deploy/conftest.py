@@ -7,11 +7,10 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
-from tests.conftest import serve
 from tests.deploy.bootstrap_secrets import make_secrets
-from tests.servers.components import KUBE_API
 from tests.servers.kube_api import KubeApi
 from tests.servers.kube_nodes import controlled
+from tests.servers.kube_store import Entries, at_start, put_back
 
 from caliper.wiring.settings import PREFIX
 
@@ -30,10 +29,16 @@ def bare(monkeypatch: pytest.MonkeyPatch) -> pytest.MonkeyPatch:
     return monkeypatch
 
 
+@pytest.fixture(scope="module")
+def kept_at_start(own_kube_api: KubeApi) -> Entries:
+    return at_start(own_kube_api)
+
+
 @pytest.fixture
-def cluster(tmp_path_factory: pytest.TempPathFactory) -> Iterator[KubeApi]:
-    """A control plane with scheduler and no node."""
-    for _, kubeconfig in serve(KUBE_API, tmp_path_factory):
-        api = KubeApi(Path(kubeconfig))
-        with controlled(api):
-            yield api
+def cluster(own_kube_api: KubeApi, kept_at_start: Entries) -> Iterator[KubeApi]:
+    """A control plane with scheduler and no node. Its API server, which is the module's, keeps
+    nothing of other tests, and controllers and scheduler are new.
+    """
+    put_back(own_kube_api, kept_at_start)
+    with controlled(own_kube_api):
+        yield own_kube_api

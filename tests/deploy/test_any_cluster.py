@@ -46,7 +46,7 @@ def test_two_brokers_never_share_a_node(cluster: KubeApi) -> None:
     for node in PLAIN[:2]:
         add_node(cluster, node)
     add_volumes(cluster, 6, gigabytes=200)
-    cluster.kubectl("apply", "-k", MANIFESTS)
+    cluster.apply(rendered(BASE))
     waiting = dict.fromkeys((*MODELS, "kafka"), 1)
     rest = {name: count - waiting.get(name, 0) for name, count in wanted(cluster).items()}
     until(lambda: placed(cluster), {name: count for name, count in rest.items() if count})

@@ -2,19 +2,19 @@
 and find a node.
 """
 
-import json
-
 import pytest
 from tests.deploy.placement import WITHIN, got, nodes, placed, until, wanted
-from tests.deploy.rendering import MANIFESTS
+from tests.deploy.rendering import BASE, MANIFESTS, Rendering, rendered
 from tests.servers.components import KUBE_API
 from tests.servers.kube_api import KubeApi
 from tests.servers.kube_nodes import Node, add_node, add_volumes
+from tests.servers.kube_store import Entries, put_back
 
 pytestmark = pytest.mark.components(KUBE_API.name)
 
 # Three GPUs, on nodes with room for a model's server whatever else was placed there before it.
 GPUS = [Node(f"gpu-{number}", cpus=12, gigabytes=64, gpus=1) for number in range(3)]
+LOCAL = Rendering("overlays/local")
 PLAIN = [Node(f"plain-{number}", cpus=4, gigabytes=8) for number in range(3)]
 
 
@@ -35,7 +35,7 @@ def test_without_gpus_models_alone_wait_and_say_for_what(cluster: KubeApi) -> No
     for node in PLAIN:
         add_node(cluster, node)
     add_volumes(cluster, 6, gigabytes=200)
-    cluster.kubectl("apply", "-k", MANIFESTS)
+    cluster.apply(rendered(BASE))
     models = {"tgi-judge", "tgi-reader", "triton"}
     rest = {name: count for name, count in wanted(cluster).items() if name not in models}
     until(lambda: placed(cluster), rest)
@@ -57,11 +57,11 @@ def test_on_a_laptop_the_local_overlay_finds_its_place(cluster: KubeApi) -> None
 
 
 def test_a_pod_that_may_too_much_is_not_made(cluster: KubeApi) -> None:
-    cluster.kubectl("apply", "-k", MANIFESTS / "overlays" / "local")
+    cluster.apply(rendered(LOCAL))
     until(lambda: placed(cluster, anywhere=True), wanted(cluster))
     patch = {"spec": {"template": {"spec": {"hostNetwork": True}}}}
-    asked = ("patch", "deployment", "judge", "--namespace", "caliper", "--patch")
-    cluster.kubectl(*asked, json.dumps(patch))
+    path = "apis/apps/v1/namespaces/caliper/deployments/judge"
+    cluster.call("PATCH", path, patch, "merge-patch+json")
 
     def refused() -> bool:
         (judge,) = got(cluster, "deployments", "judge")
@@ -76,9 +76,34 @@ def test_a_pod_that_may_too_much_is_not_made(cluster: KubeApi) -> None:
 
 
 def test_deleting_it_leaves_nothing(cluster: KubeApi) -> None:
-    cluster.kubectl("apply", "-k", MANIFESTS / "overlays" / "local")
+    cluster.apply(rendered(LOCAL))
     until(lambda: placed(cluster, anywhere=True), wanted(cluster))
     cluster.kubectl("delete", "-k", MANIFESTS / "overlays" / "local", f"--timeout={WITHIN:.0f}s")
-    found = cluster.kubectl("get", "namespaces", "--output", "name").stdout.split()
-    assert "namespace/caliper" not in found
-    assert "namespace/default" in found
+    found = {each["metadata"]["name"] for each in cluster.call("GET", "api/v1/namespaces")["items"]}
+    assert "caliper" not in found
+    assert "default" in found
+
+
+def test_nothing_of_a_test_reaches_the_next(own_kube_api: KubeApi, kept_at_start: Entries) -> None:
+    roles, classes = "apis/rbac.authorization.k8s.io/v1/clusterroles", "apis/storage.k8s.io/v1"
+    several = ("namespaces", "nodes", "persistentvolumes", "configmaps", "services")
+    paths = (*(f"api/v1/{kind}" for kind in several), roles, f"{classes}/storageclasses")
+
+    def there() -> dict[str, object]:
+        found = {}
+        for path in paths:
+            for each in own_kube_api.call("GET", path)["items"] or ():
+                del each["metadata"]["resourceVersion"]
+                found[f"{path} {each['metadata']['name']}"] = each
+        return found
+
+    put_back(own_kube_api, kept_at_start)
+    before = there()
+    add_node(own_kube_api, PLAIN[0])
+    add_volumes(own_kube_api, 1, gigabytes=1)
+    own_kube_api.apply(rendered(LOCAL))
+    own_kube_api.call("PATCH", f"{roles}/view", {"rules": []}, "merge-patch+json")
+    own_kube_api.call("DELETE", f"{roles}/edit")
+    assert len(there()) > len(before)
+    put_back(own_kube_api, kept_at_start)
+    assert there() == before

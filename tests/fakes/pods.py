@@ -61,10 +61,26 @@ class PodNamespace:
 def place_in(kube_api: KubeApi, folder: Path) -> PodNamespace:
     """A namespace of one's own, with the account's credentials below a folder."""
     namespace = kube_api.namespace()
-    inside = ("--namespace", namespace)
-    kube_api.kubectl("create", "serviceaccount", "loop", *inside)
-    rights = ("--verb=create,get,delete", "--resource=pods,pods/log")
-    kube_api.kubectl("create", "role", "loop", *rights, *inside)
-    bound = ("--role=loop", f"--serviceaccount={namespace}:loop")
-    kube_api.kubectl("create", "rolebinding", "loop", *bound, *inside)
+    named = {"name": "loop", "namespace": namespace}
+    rights = {"apiGroups": [""], "resources": ["pods", "pods/log"]}
+    bound = {"apiGroup": "rbac.authorization.k8s.io", "kind": "Role", "name": "loop"}
+    rbac = "rbac.authorization.k8s.io/v1"
+    kube_api.apply(
+        (
+            {"apiVersion": "v1", "kind": "ServiceAccount", "metadata": named},
+            {
+                "apiVersion": rbac,
+                "kind": "Role",
+                "metadata": named,
+                "rules": [{**rights, "verbs": ["create", "get", "delete"]}],
+            },
+            {
+                "apiVersion": rbac,
+                "kind": "RoleBinding",
+                "metadata": named,
+                "roleRef": bound,
+                "subjects": [{"kind": "ServiceAccount", **named}],
+            },
+        )
+    )
     return PodNamespace(kube_api, namespace, kube_api.account(folder, namespace, "loop"))

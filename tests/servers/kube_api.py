@@ -10,7 +10,9 @@ import os
 import secrets
 import shutil
 import subprocess
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
+from functools import cache
 from pathlib import Path
 from typing import Any
 
@@ -30,6 +32,8 @@ KINDS = {
 """Where the API has the kinds that tests list."""
 ACCOUNTS = "accounts.key"
 """The key that signs the tokens of ServiceAccounts, beside the kubeconfig."""
+STORE = "etcd.url"
+"""The file of the address of its etcd, beside the kubeconfig."""
 _WITHIN = 120.0
 
 
@@ -56,9 +60,13 @@ class KubeApi:
 
     @property
     def environment(self) -> dict[str, str]:
-        """What makes kubectl talk to it, and keep what it learns of it in its folder."""
-        cache = self.kubeconfig.parent / "discovered"
-        return {"KUBECONFIG": str(self.kubeconfig), "KUBECACHEDIR": str(cache)}
+        """What makes kubectl talk to it."""
+        return {"KUBECONFIG": str(self.kubeconfig), "KUBECACHEDIR": str(self.discovered)}
+
+    @property
+    def discovered(self) -> Path:
+        """The folder of what kubectl has learnt of the server."""
+        return self.kubeconfig.parent / "discovered"
 
     @property
     def _cluster(self) -> dict[str, str]:
@@ -74,12 +82,36 @@ class KubeApi:
 
         Fails unless it does as it is told.
         """
-        token = self._config["users"][0]["user"]["token"]
-        headers = {"Authorization": f"Bearer {token}", "Content-Type": f"application/{kind}"}
-        with urllib3.PoolManager(ca_certs=str(self.ca)) as pool:
-            answer = pool.request(method, f"{self.url}/{path}", json=body, headers=headers)
+        answer = self._asked(method, path, body, kind)
         assert answer.status < 300, answer.data.decode()
         return answer.json()
+
+    def _asked(self, method: str, path: str, body: object, kind: str) -> urllib3.BaseHTTPResponse:
+        token = self._config["users"][0]["user"]["token"]
+        headers = {"Authorization": f"Bearer {token}", "Content-Type": f"application/{kind}"}
+        return _pool(self.ca).request(method, f"{self.url}/{path}", json=body, headers=headers)
+
+    def apply(self, items: Iterable[Mapping[str, Any]]) -> list[Any]:
+        """The objects as the server has them then, applied as `kubectl apply --server-side` does.
+
+        Fails unless it takes all of them, and warns of none.
+        """
+        found = []
+        for each in items:
+            answer = self._applied(each, "")
+            assert answer.status < 300, answer.data.decode()
+            assert "Warning" not in answer.headers, answer.headers["Warning"]
+            found.append(answer.json())
+        return found
+
+    def refusal(self, item: Mapping[str, Any]) -> str:
+        """Why the server would not take an object; empty if it would."""
+        answer = self._applied(item, "&dryRun=All")
+        return "" if answer.status < 300 else str(answer.json()["message"])
+
+    def _applied(self, item: Mapping[str, Any], how: str) -> urllib3.BaseHTTPResponse:
+        asked = f"fieldManager=tests&force=true&fieldValidation=Strict{how}"
+        return self._asked("PATCH", f"{_place(item)}?{asked}", item, "apply-patch+yaml")
 
     def listed(self, kind: str, namespace: str, selector: str = "") -> list[dict[str, Any]]:
         """The objects of one of KINDS."""
@@ -108,19 +140,36 @@ class KubeApi:
     def namespace(self) -> str:
         """A new namespace with a ServiceAccount `default`, which a controller would make."""
         name = f"caliper-{secrets.token_hex(4)}"
-        self.kubectl("create", "namespace", name)
-        self.kubectl("create", "serviceaccount", "default", "--namespace", name)
+        self.call("POST", "api/v1/namespaces", {"metadata": {"name": name}})
+        account = {"metadata": {"name": "default"}}
+        self.call("POST", f"api/v1/namespaces/{name}/serviceaccounts", account)
         return name
 
     def account(self, folder: Path, namespace: str, name: str) -> Path:
         """A folder as it is mounted in pods of that ServiceAccount, under `folder`."""
         found = folder / f"account-{namespace}-{name}"
         found.mkdir()
-        token = self.kubectl("create", "token", name, "--namespace", namespace).stdout.strip()
+        path = f"api/v1/namespaces/{namespace}/serviceaccounts/{name}/token"
+        token = self.call("POST", path, {"spec": {}})["status"]["token"]
         (found / "token").write_text(token, "ascii")
         shutil.copy(self.ca, found / "ca.crt")
         (found / "namespace").write_text(namespace, "ascii")
         return found
+
+
+def _place(item: Mapping[str, Any]) -> str:
+    """Where the API has an object."""
+    version, kind, metadata = item["apiVersion"], item["kind"].lower(), item["metadata"]
+    root = "apis" if "/" in version else "api"
+    space = f"namespaces/{metadata['namespace']}/" if "namespace" in metadata else ""
+    kinds = f"{kind.removesuffix('y')}ies" if kind.endswith("y") else f"{kind}s"
+    return f"{root}/{version}/{space}{kinds}/{metadata['name']}"
+
+
+@cache
+def _pool(ca: Path) -> urllib3.PoolManager:
+    # To agree on a key costs more than most calls.
+    return urllib3.PoolManager(ca_certs=str(ca))
 
 
 @dataclass
@@ -147,6 +196,7 @@ def start(folder: Path) -> tuple[ServerProcess, str]:
     (port,) = free_ports(1)
     # Kubernetes writes a certificate of its own there.
     certificates = folder / "certificates"
+    (folder / STORE).write_text(place, "ascii")
     token = secrets.token_hex(16)
     server = _ApiServer(
         "Kubernetes' API server",
