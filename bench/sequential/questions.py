@@ -118,6 +118,15 @@ def _kinds(scores: Integers) -> Kinds:
     return kinds
 
 
+def _turned(baseline: bool, candidate: bool) -> Kinds:
+    """Every kind of question with its verdicts, 0 or 1, turned over."""
+    turned = np.array([baseline, candidate, False, False])
+    return _kinds(np.where(turned, 1 - SCORES, SCORES))
+
+
+_TURNED = np.array([[_turned(one, other) for other in (False, True)] for one in (False, True)])
+
+
 def _media(scenario: Scenario, draw: Generator) -> Integers:
     """Media by question, shape (strata, asked): strata share none."""
     count = scenario.strata * scenario.asked
@@ -158,7 +167,6 @@ def drawn(population: Questions, scenario: Scenario, paths: int, draw: Generator
     order = np.argsort(place, axis=-1)
     kinds = np.take_along_axis(population.kinds[None], order, axis=2)
     if scenario.flips:
-        turned, scores = draw.random((*shape, 2)) < scenario.flips, SCORES[kinds]
-        scores[..., :2] = np.where(turned, 1 - scores[..., :2], scores[..., :2])
-        kinds = _kinds(scores)
+        turned = draw.random((*shape, 2)) < scenario.flips
+        kinds = _TURNED[turned[..., 0].astype(np.intp), turned[..., 1].astype(np.intp), kinds]
     return kinds
