@@ -127,7 +127,7 @@ def _checks(scenario: Scenario, drop: float) -> list[tuple[Array, float]]:
     return checks
 
 
-def _exact(scenario: Scenario, block: int, population: Population, lost: Array) -> Array:
+def _exact(scenario: Scenario, block: int, population: Population, lost: Integers) -> Array:
     """The p-values of a pass by the number of losses, as in `CheckPath`."""
     count = scenario.strata * scenario.asked
     seen = int((scenario.block_of <= block).sum()) * scenario.strata
@@ -137,7 +137,8 @@ def _exact(scenario: Scenario, block: int, population: Population, lost: Array) 
     least = int(np.ceil(margin / reach * scenario.strata * scenario.size - 1e-6))
     numbers, places = np.unique(lost, return_inverse=True)
     values = [_rare_losses_p(int(number), seen, count, least) for number in numbers]
-    return np.minimum(1.0, BLOCKS * np.array(values))[places]
+    adjusted: Array = np.minimum(1.0, BLOCKS * np.array(values))
+    return adjusted[places]
 
 
 def _counts(scenario: Scenario, kinds: Kinds) -> tuple[Integers, Integers]:

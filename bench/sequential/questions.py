@@ -118,13 +118,16 @@ def _kinds(scores: Integers) -> Kinds:
     return kinds
 
 
-def _turned(baseline: bool, candidate: bool) -> Kinds:
-    """Every kind of question with its verdicts, 0 or 1, turned over."""
-    turned = np.array([baseline, candidate, False, False])
-    return _kinds(np.where(turned, 1 - SCORES, SCORES))
-
-
-_TURNED = np.array([[_turned(one, other) for other in (False, True)] for one in (False, True)])
+_TURNED = np.array(
+    [
+        [
+            _kinds(np.where([one, other, False, False], 1 - SCORES, SCORES))
+            for other in (False, True)
+        ]
+        for one in (False, True)
+    ]
+)
+"""Every kind of question with its verdicts as they are and turned over: baseline, candidate."""
 
 
 def _media(scenario: Scenario, draw: Generator) -> Integers:

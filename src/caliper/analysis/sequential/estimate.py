@@ -130,13 +130,13 @@ def _slopes(rest: Array, row: Array) -> Array:
     crossed: Array = product[..., 3:] - sums * product[..., :1] / number
     few = (number < _POOLED_BELOW).astype(np.float64)
     if few.any():
-        crossed = crossed + few * (crossed.sum(axis=-2, keepdims=True) - crossed)
-        squares = squares + few[..., None] * (squares.sum(axis=-3, keepdims=True) - squares)
-        number = number + few * (number.sum(axis=-2, keepdims=True) - number)
+        crossed += few * (crossed.sum(axis=-2, keepdims=True) - crossed)
+        squares += few[..., None] * (squares.sum(axis=-3, keepdims=True) - squares)
+        number += few * (number.sum(axis=-2, keepdims=True) - number)
     diagonal = np.diagonal(squares, axis1=-2, axis2=-1) * _RIDGE / number + _NONE
     ridge = diagonal[..., None] * np.eye(squares.shape[-1])
-    solved: Array = np.linalg.solve(squares + ridge, crossed[..., None])[..., 0]
-    return solved
+    solved = np.linalg.solve(squares + ridge, crossed[..., None])[..., 0]
+    return solved.astype(np.float64, copy=False)
 
 
 def clustered(
