@@ -4,9 +4,11 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from functools import cache
+from typing import TypeVar
 
 import numpy as np
 from numpy.random import Generator
+from numpy.typing import NDArray
 
 from bench.sequential.questions import (
     ALPHA,
@@ -26,6 +28,7 @@ from caliper.analysis.sequential.measure import Array, Measure
 
 _CHUNK = 200
 _rare_losses_p = cache(rare_losses_p)
+Number = TypeVar("Number", np.int64, np.float64)
 _RAW = 9
 _ROUNDING = 1e-8
 """1, then c and h of baseline, candidate, and rules on both captions."""
@@ -88,28 +91,29 @@ def p_values(scenario: Scenario, kinds: Kinds, draw: Generator) -> tuple[Array, 
     changes = scores[:, 1] - scores[:, 0]
     losses, discordant = ((counts @ one).cumsum(axis=1) for one in (changes < 0, changes != 0))
     size = transform.shape[2]
-    folds = np.zeros((len(kinds), FOLDS, scenario.strata, size, size))
+    folds = _paths_first(np.zeros((FOLDS, scenario.strata, size, size, len(kinds))))
     checks = _checks(scenario, -truth)
     values = np.ones((2, BLOCKS, len(kinds), len(checks)))
     for block in range(BLOCKS):
-        folds[:, block % FOLDS] += transform @ sums[:, block] @ transform.swapaxes(-1, -2)
+        folds[:, block % FOLDS] += _transformed(sums[:, block], transform)
         found = estimate(folds, population, scenario.measure)
         variances = found.variance(population)
-        exact = _exact(scenario, block, population)
         for place, (weights, margin) in enumerate(checks):
             difference, variance = found.difference @ weights, variances @ weights**2
             spread = SPREAD * margin**2
             many = discordant[:, block] @ (weights > 0) >= LEAST_DISCORDANT
             many |= block == BLOCKS - 1
-            lost = np.minimum(losses[:, block].sum(axis=-1), LEAST_DISCORDANT)
             values[0, block, :, place] = np.where(
                 many, p_value(-(difference + margin), variance, spread), 1
             )
             values[1, block, :, place] = np.where(
                 many,
                 p_value(difference + margin + _ROUNDING * (truth > -margin), variance, spread),
-                exact[lost] if place == 0 else 1,
+                1,
             )
+            if place == 0 and not many.all():
+                lost = losses[~many, block].sum(axis=-1)
+                values[1, block, ~many, 0] = _exact(scenario, block, population, lost)
     return values[0], values[1]
 
 
@@ -123,7 +127,7 @@ def _checks(scenario: Scenario, drop: float) -> list[tuple[Array, float]]:
     return checks
 
 
-def _exact(scenario: Scenario, block: int, population: Population) -> Array:
+def _exact(scenario: Scenario, block: int, population: Population, lost: Integers) -> Array:
     """The p-values of a pass by the number of losses, as in `CheckPath`."""
     count = scenario.strata * scenario.asked
     seen = int((scenario.block_of <= block).sum()) * scenario.strata
@@ -131,12 +135,10 @@ def _exact(scenario: Scenario, block: int, population: Population) -> Array:
     margin = scenario.margin - 2 * (noise * (1 - scenario.reused) ** 2) ** 0.5
     reach = 2.0 if scenario.measure is Measure.F1 else 1.0
     least = int(np.ceil(margin / reach * scenario.strata * scenario.size - 1e-6))
-    return np.array(
-        [
-            min(1.0, BLOCKS * _rare_losses_p(losses, seen, count, least))
-            for losses in range(LEAST_DISCORDANT + 1)
-        ]
-    )
+    numbers, places = np.unique(lost, return_inverse=True)
+    values = [_rare_losses_p(int(number), seen, count, least) for number in numbers]
+    adjusted: Array = np.minimum(1.0, BLOCKS * np.array(values))
+    return adjusted[places]
 
 
 def _counts(scenario: Scenario, kinds: Kinds) -> tuple[Integers, Integers]:
@@ -147,10 +149,10 @@ def _counts(scenario: Scenario, kinds: Kinds) -> tuple[Integers, Integers]:
     present = np.flatnonzero(np.bincount(kinds.ravel(), minlength=len(SCORES)))
     number = np.zeros(len(SCORES), dtype=np.int64)
     number[present] = np.arange(len(present))
-    place = np.arange(paths)[:, None, None] * BLOCKS + scenario.block_of
-    place = (place * strata + np.arange(strata)[:, None]) * len(present) + number[kinds]
+    place = scenario.block_of * strata + np.arange(strata)[:, None]
+    place = (place * len(present) + number[kinds]) * paths + np.arange(paths)[:, None, None]
     counts = np.bincount(place.ravel(), minlength=paths * BLOCKS * strata * len(present))
-    return counts.reshape(paths, BLOCKS, strata, -1), SCORES[present]
+    return _paths_first(counts.reshape(BLOCKS, strata, -1, paths)), SCORES[present]
 
 
 def _sums(scenario: Scenario, counts: Integers, scores: Integers) -> Array:
@@ -159,8 +161,25 @@ def _sums(scenario: Scenario, counts: Integers, scores: Integers) -> Array:
     for side in range(4):
         table[:, 1 + 2 * side : 3 + 2 * side] = scenario.measure.pairs(scores[:, side])
     products = (table[:, :, None] * table[:, None, :]).reshape(len(scores), -1)
-    sums: Array = counts.astype(np.float64) @ products
-    return sums.reshape(*counts.shape[:3], _RAW, _RAW)
+    sums: Array = products.T @ np.moveaxis(counts, 0, -1).astype(np.float64)
+    return _paths_first(sums.reshape(*sums.shape[:2], _RAW, _RAW, -1))
+
+
+def _paths_first(values: NDArray[Number]) -> NDArray[Number]:
+    """The values of all paths lie side by side in memory, so loops over them are long and fast."""
+    return np.moveaxis(values, -1, 0)
+
+
+def _transformed(sums: Array, transform: Array) -> Array:
+    """The matrix product transform sums transform'; most entries of `transform` are 0."""
+    used = np.argwhere(transform.any(axis=(0, 1))).tolist()
+    half = np.zeros_like(sums[..., : transform.shape[2], :])
+    for row, column in used:
+        half[..., row, :] += transform[..., row, column, None] * sums[..., column, :]
+    whole = np.zeros_like(half[..., : transform.shape[2]])
+    for row, column in used:
+        whole[..., row] += half[..., column] * transform[..., row, column, None]
+    return whole
 
 
 def _known(scenario: Scenario, total: Array, draw: Generator) -> tuple[Population, Array, float]:
@@ -195,7 +214,7 @@ def _known(scenario: Scenario, total: Array, draw: Generator) -> tuple[Populatio
     rows = {Controls.NONE: 3, Controls.BASELINE: 4, Controls.BASELINE_RULES: 5}.get(
         scenario.controls, 6
     )
-    transform = np.zeros((paths, strata, rows, _RAW))
+    transform = _paths_first(np.zeros((strata, rows, _RAW, paths)))
     transform[..., 0, 0] = 1
     transform[..., 1, 3] = transform[..., 2, 4] = 1
     for control, side in zip(range(3, rows), (0, 2, 3), strict=False):

@@ -118,6 +118,18 @@ def _kinds(scores: Integers) -> Kinds:
     return kinds
 
 
+_TURNED = np.array(
+    [
+        [
+            _kinds(np.where([one, other, False, False], 1 - SCORES, SCORES))
+            for other in (False, True)
+        ]
+        for one in (False, True)
+    ]
+)
+"""Every kind of question with its verdicts as they are and turned over: baseline, candidate."""
+
+
 def _media(scenario: Scenario, draw: Generator) -> Integers:
     """Media by question, shape (strata, asked): strata share none."""
     count = scenario.strata * scenario.asked
@@ -158,7 +170,6 @@ def drawn(population: Questions, scenario: Scenario, paths: int, draw: Generator
     order = np.argsort(place, axis=-1)
     kinds = np.take_along_axis(population.kinds[None], order, axis=2)
     if scenario.flips:
-        turned, scores = draw.random((*shape, 2)) < scenario.flips, SCORES[kinds]
-        scores[..., :2] = np.where(turned, 1 - scores[..., :2], scores[..., :2])
-        kinds = _kinds(scores)
+        turned = draw.random((*shape, 2)) < scenario.flips
+        kinds = _TURNED[turned[..., 0].astype(np.intp), turned[..., 1].astype(np.intp), kinds]
     return kinds

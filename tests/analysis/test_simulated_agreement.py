@@ -8,7 +8,7 @@ import pytest
 from tests.fakes.random_runs import at_least
 from tests.fakes.raters import accuracy_of, two_raters
 
-from caliper.analysis.agreement import Coefficient, measure_agreement
+from caliper.analysis.agreement import Coefficient, agreement_of
 
 KAPPAS = (0.0, 0.5, 0.9, 0.98, 1.0)
 SETS = {20: 1000, 100: 1000, 500: 250}
@@ -27,7 +27,7 @@ def test_intervals_of_agreement_hold_the_true_one(
 ) -> None:
     draw = np.random.default_rng([round(100 * kappa), questions, clustered])
     told = [
-        measure_agreement(two_raters(draw, questions, kappa, clustered=clustered))
+        agreement_of(two_raters(draw, questions, kappa, clustered=clustered))
         for _ in range(SETS[questions])
     ]
     # Where everybody gave one label to everything there is no kappa.
@@ -44,5 +44,5 @@ def test_intervals_of_agreement_hold_the_true_one(
 def test_many_questions_leave_little_doubt() -> None:
     draw = np.random.default_rng(7)
     for kappa, widest in ((0.0, 0.16), (0.5, 0.16), (0.9, 0.1), (0.98, 0.06), (1.0, 0.02)):
-        found = measure_agreement(two_raters(draw, 500, kappa, clustered=False)).cohen
+        found = agreement_of(two_raters(draw, 500, kappa, clustered=False)).cohen
         assert 0 < found.high - found.low < widest

@@ -7,13 +7,15 @@ bring in addition against the definitions that their authors publish.
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Iterator
 from functools import cache
 from typing import Any
 
-import kubernetes_validate
 import yaml
 from jsonschema import Draft202012Validator
+from kubernetes_validate import utils
+from referencing import Registry, Resource
 from tests.deploy.objects import Object, called
 from tests.servers import kustomize
 
@@ -35,21 +37,39 @@ def _faults(written: str, version: str) -> tuple[str, ...]:
 
 
 def _found(item: Object, version: str) -> Iterator[str]:
-    try:
-        kubernetes_validate.validate(item, version, strict=True)
-    except kubernetes_validate.ValidationError as error:
-        yield f"{called(item)} {'.'.join(map(str, error.path))}: {error.message}"
-    except kubernetes_validate.SchemaNotFoundError:
-        yield from _custom_faults(item)
-
-
-def _custom_faults(item: Object) -> Iterator[str]:
-    validator = _definitions().get((item["apiVersion"], item["kind"]))
+    key = item["apiVersion"], item["kind"]
+    validator = _validator(*key, version) or _definitions().get(key)
     if validator is None:
         yield f"{called(item)}: nobody defines {item['apiVersion']} {item['kind']}"
         return
     for error in validator.iter_errors(item):
         yield f"{called(item)} {error.json_path}: {error.message}"
+
+
+# `kubernetes_validate.validate` reads megabytes of schemas for every object.
+@cache
+def _validator(api_version: str, kind: str, version: str) -> Draft202012Validator | None:
+    """The validator for what Kubernetes defines, None for other resources."""
+    # The files drop the domain: rbac.authorization.k8s.io/v1 is rbac-v1.
+    name = f"{kind}-{re.sub(r'([.][^/]*)?/', '-', api_version)}".lower()
+    try:
+        schema = _contents(name, version)
+    except FileNotFoundError:
+        return None
+    return Draft202012Validator(schema, registry=_shared(version))
+
+
+@cache
+def _shared(version: str) -> Registry[Any]:
+    shared = Resource.from_contents(_contents("_definitions", version))
+    return (shared @ Registry()).crawl()
+
+
+def _contents(name: str, version: str) -> Any:
+    """A schema of the last release of that version. Raises FileNotFoundError."""
+    release = [one for one in utils.all_versions() if utils.major_minor(one) == version][-1]
+    folder = f"kubernetes-json-schema/v{release}-local-strict"
+    return utils.schema_contents(f"{folder}/{name}.json", version)
 
 
 @cache

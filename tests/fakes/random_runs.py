@@ -15,12 +15,14 @@ PICTURES = 80
 
 
 def recall(sums: Mapping[str, Sums]) -> float | None:
-    questions, right = (sums["all"].get(name, 0) for name in ("n", "cor"))
+    one = sums["all"]
+    questions, right = one.get("n", 0), one.get("cor", 0)
     return float(100 * right / questions) if questions else None
 
 
 def f1(sums: Mapping[str, Sums]) -> float | None:
-    questions, hit, right = (sums["all"].get(name, 0) for name in ("n", "hit", "cor"))
+    one = sums["all"]
+    questions, hit, right = one.get("n", 0), one.get("hit", 0), one.get("cor", 0)
     return float(200 * right / (questions + hit)) if questions else None
 
 

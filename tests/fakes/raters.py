@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 from numpy.random import Generator
 
-from caliper.analysis.agreement import RatedQuestion
+from caliper.analysis.agreement import RatingTable
 
 LABELS = ("-1", "0", "1")
 SHARES = np.array([0.1, 0.3, 0.6])
@@ -13,9 +13,7 @@ SHARES = np.array([0.1, 0.3, 0.6])
 _LARGEST = 8
 
 
-def two_raters(
-    draw: Generator, questions: int, kappa: float, *, clustered: bool
-) -> list[RatedQuestion]:
+def two_raters(draw: Generator, questions: int, kappa: float, *, clustered: bool) -> RatingTable:
     """The second rater repeats the first one's label with probability `kappa`, otherwise picks a
     random one: so `kappa` is Cohen's kappa and Krippendorff's alpha.
 
@@ -34,10 +32,7 @@ def two_raters(
     first = (draw.random((questions, 1)) > shares.cumsum(axis=1)[:, :-1]).sum(axis=1)
     chance = draw.choice(len(LABELS), size=questions, p=SHARES)
     second = np.where(draw.random(questions) < agreeing, first, chance)
-    columns = (places.tolist(), first.tolist(), second.tolist())
-    return [
-        RatedQuestion(f"m{m}", (LABELS[a], LABELS[b])) for m, a, b in zip(*columns, strict=True)
-    ]
+    return RatingTable(LABELS, np.stack((first, second), axis=1).astype(np.int16), places)
 
 
 def accuracy_of(kappa: float) -> float:

@@ -119,20 +119,21 @@ def agreement_of(table: RatingTable) -> Agreement:
     table = table.rows((table.codes != NO_LABEL).sum(axis=1) >= 2)
     present = np.unique(table.codes[table.codes != NO_LABEL])
     labels = tuple(table.labels[place] for place in present)
-    codes, clusters = table.codes, table.clusters
+    codes, clusters = table.codes, _numbered(table.clusters)
     if len(labels) < len(table.labels):
         codes = np.where(codes == NO_LABEL, NO_LABEL, np.searchsorted(present, codes))
     counts = np.zeros((len(codes), len(labels)))
     for code in range(len(labels)):
         counts[:, code] = (codes == code).sum(axis=1)
     rated_by_all = (codes != NO_LABEL).all(axis=1)
+    fleiss_clusters = clusters if rated_by_all.all() else _numbered(clusters[rated_by_all])
     two = codes.shape[1] == 2 and bool(len(codes))
     return Agreement(
         questions=len(codes),
-        clusters=len(np.unique(clusters)),
+        clusters=int(clusters.max(initial=-1)) + 1,
         labels=labels,
         accuracy=_coefficient(_unanimous(counts), clusters, _share),
-        fleiss=_coefficient(_pairs(counts[rated_by_all]), clusters[rated_by_all], _fleiss),
+        fleiss=_coefficient(_pairs(counts[rated_by_all]), fleiss_clusters, _fleiss),
         alpha=_coefficient(_coincidences(counts), clusters, _alpha),
         cohen=_coefficient(_rater_pairs(codes, len(labels)), clusters, _cohen) if two else None,
         confusion=_confusion(codes, len(labels)) if two else (),
@@ -145,29 +146,36 @@ def cluster_places(names: Sequence[str]) -> Places:
     return np.array([places[name] for name in names], dtype=int)
 
 
+def _numbered(clusters: Places) -> Places:
+    """The clusters of questions, by numbers without gaps."""
+    return np.unique(clusters, return_inverse=True)[1]
+
+
 def _coefficient(
     numbers: Counts, clusters: Places, statistic: Callable[[Counts], Agreeing]
 ) -> Coefficient:
-    """The coefficient of the sums of `numbers`, which has one row per question."""
+    """The coefficient of the sums of `numbers`, which has one row per question. `clusters` are
+    numbers without gaps.
+    """
     if not len(numbers):
         return Coefficient(None)
-    _, places = np.unique(clusters, return_inverse=True)
     # In the order of the questions, column by column.
-    sums = np.column_stack([np.bincount(places, weights=column) for column in numbers.T])
+    sums = np.column_stack([np.bincount(clusters, weights=column) for column in numbers.T])
     whole = sums.sum(axis=0)
-    (observed,), (chance,) = statistic(whole[None, :])
+    observed, chance = (float(share[0]) for share in statistic(whole[None, :]))
     if not chance < 1:
         # The coefficient is undefined if chance alone always agrees.
         return Coefficient(None)
-    value = float(_beyond_chance(observed, chance))
+    beyond = 1 - chance
+    value = (observed - chance) / beyond
     if len(sums) < 2:
         return Coefficient(round(value, _DECIMALS))
     without = _beyond_chance(*statistic(whole - sums))
-    size = _observations(float(observed), float(1 - chance), without)
+    size = _observations(observed, beyond, without)
     if len(sums) < len(numbers):
         # The spread of few clusters is itself uncertain: use Student's quantile, not the normal.
         size *= (NORMAL / student(len(sums) - 1)) ** 2
-    low, high = (float(_beyond_chance(bound, chance)) for bound in wilson(float(observed), size))
+    low, high = ((bound - chance) / beyond for bound in wilson(observed, size))
     # No coefficient is below -1, whatever the chance agreement.
     bounds = (min(value, max(low, -1.0)), high)
     return Coefficient(*(round(number, _DECIMALS) for number in (value, *bounds)))
@@ -190,9 +198,9 @@ def _observations(share: float, beyond: float, without: Counts) -> float:
     return per_observation / variance
 
 
-def _beyond_chance(observed: Counts | float, chance: Counts | float) -> Counts:
+def _beyond_chance(observed: Counts, chance: Counts) -> Counts:
     with np.errstate(divide="ignore", invalid="ignore"):
-        return np.asarray((observed - chance) / (1 - np.asarray(chance, dtype=float)))
+        return np.asarray((observed - chance) / (1 - chance))
 
 
 def _unanimous(counts: Counts) -> Counts:

@@ -133,7 +133,8 @@ def difference(
     """
     tallies = (first, second)
     figure, over, without = _shared(figure, base or figure, tallies)
-    before, after = (_value(figure, _totals(figure, tally)) for tally in tallies)
+    totals = [_totals(figure, tally) for tally in tallies]
+    before, after = (_value(figure, sums) for sums in totals)
     names = [
         contributors([tally.clusters(cell) for cell in figure.cells], figure.divisor)
         for tally in tallies
@@ -156,7 +157,8 @@ def difference(
         for run, tally in enumerate(tallies)
         for cell in figure.cells
     }
-    jackknifed = jackknife(cells, partial(subtract, figure))
+    sums = {(run, cell): totals[run][cell] for run, cell in cells}
+    jackknifed = jackknife(cells, partial(subtract, figure), sums)
     if jackknifed is None:
         return result
     # The run with fewer observations determines the degrees of freedom.

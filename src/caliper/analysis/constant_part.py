@@ -28,9 +28,8 @@ from caliper.core.tally import Sums, add_up
 
 def subtract(figure: Figure, sums: Mapping[Place, Sums]) -> float | None:
     """The figure of the second run minus that of the first, from the sums of both."""
-    before, after = (
-        figure.statistic({cell: sums[run, cell] for cell in figure.cells}) for run in (0, 1)
-    )
+    before = figure.statistic({cell: sums[0, cell] for cell in figure.cells})
+    after = figure.statistic({cell: sums[1, cell] for cell in figure.cells})
     return None if before is None or after is None else after - before
 
 

@@ -45,7 +45,8 @@ class Tally:
         """Add amounts to a cluster of a cell."""
         clusters = self._cells.setdefault(cell, {})
         # Never in place: the current sums may be shared.
-        clusters[cluster] = add_up((clusters.get(cluster, {}), amounts))
+        known = clusters.get(cluster)
+        clusters[cluster] = add_up((amounts,) if known is None else (known, amounts))
 
     def merge(self, other: Tally) -> Tally:
         """A new tally that holds both."""
@@ -106,5 +107,8 @@ def add_up(parts: Iterable[Sums]) -> dict[str, Amount]:
     total: dict[str, Amount] = {}
     for sums in parts:
         for name, amount in sums.items():
-            total[name] = total.get(name, 0) + amount
+            if name in total:
+                total[name] += amount
+            else:
+                total[name] = 0 + amount
     return total

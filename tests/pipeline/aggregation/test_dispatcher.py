@@ -21,7 +21,7 @@ from caliper.pipeline.planning.publisher import CAPTION_JOBS, QA_JOBS, RunJobs
 
 
 @pytest.mark.parametrize("rate", [20, 200])
-@pytest.mark.parametrize(("others", "bound"), [((10_000,), 2.5), (10 * (1_000,), 12)])
+@pytest.mark.parametrize(("others", "bound"), [((4_000,), 2.5), (10 * (600,), 12)])
 async def test_a_small_run_takes_its_share(
     rate: float, others: tuple[int, ...], bound: float
 ) -> None:
@@ -201,7 +201,7 @@ async def test_jobs_wait_while_the_stream_is_down(caplog: pytest.LogCaptureFixtu
 async def test_a_run_whose_captions_are_written_leaves_others_their_share() -> None:
     shop = Workshop(20)
     writer = shop.stream.consumer(CAPTION_JOBS, CAPTION_JOBS)
-    planned = [await shop.start(name, 4_000, captions=name == "ours") for name in ("ours", "new")]
+    planned = [await shop.start(name, 2_000, captions=name == "ours") for name in ("ours", "new")]
     while shop.clock.seconds < 60:
         await shop.tick()
         # Captions are written ten times as fast as they are read.

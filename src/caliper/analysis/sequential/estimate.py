@@ -83,12 +83,13 @@ def estimate(folds: Array, population: Population, measure: Measure) -> StratumE
         (known + population.open * mean) / whole for known, mean in zip(reused, means, strict=True)
     )
     figure, on_correct, on_hit = measure.at(correct, hit)
-    row = np.zeros(total.shape[:-1])
+    row = np.zeros_like(total[..., 0])
     row[..., 0] = -(on_correct * means[0] + on_hit * means[1])
     row[..., 1], row[..., 2] = on_correct, on_hit
     if population.paired:
         row[..., 3] = -1
-    rows = np.repeat(row[..., None, :, :], FOLDS, axis=-3)
+    rows = np.empty_like(folds[..., 0])
+    rows[:] = row[..., None, :, :]
     if folds.shape[-1] > 3:
         slopes = _slopes(total[..., None, :, :, :] - folds, row[..., None, :, :])
         # Where all is drawn, chance explains nothing any more, and the difference is exact.
@@ -128,13 +129,14 @@ def _slopes(rest: Array, row: Array) -> Array:
     product = (rest @ row[..., None])[..., 0]
     crossed: Array = product[..., 3:] - sums * product[..., :1] / number
     few = (number < _POOLED_BELOW).astype(np.float64)
-    crossed = crossed + few * (crossed.sum(axis=-2, keepdims=True) - crossed)
-    squares = squares + few[..., None] * (squares.sum(axis=-3, keepdims=True) - squares)
-    count = number + few * (number.sum(axis=-2, keepdims=True) - number)
-    diagonal = np.diagonal(squares, axis1=-2, axis2=-1) * _RIDGE / count + _NONE
+    if few.any():
+        crossed += few * (crossed.sum(axis=-2, keepdims=True) - crossed)
+        squares += few[..., None] * (squares.sum(axis=-3, keepdims=True) - squares)
+        number += few * (number.sum(axis=-2, keepdims=True) - number)
+    diagonal = np.diagonal(squares, axis1=-2, axis2=-1) * _RIDGE / number + _NONE
     ridge = diagonal[..., None] * np.eye(squares.shape[-1])
-    solved: Array = np.linalg.solve(squares + ridge, crossed[..., None])[..., 0]
-    return solved
+    solved = np.linalg.solve(squares + ridge, crossed[..., None])[..., 0]
+    return solved.astype(np.float64, copy=False)
 
 
 def clustered(

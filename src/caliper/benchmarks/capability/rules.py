@@ -51,7 +51,11 @@ def reply_to(ask: Ask) -> Answer:
 
 def judge(question: ElementQuestion, text: str) -> Answer:
     """Judge the caption `text` and return the reply."""
-    caption = parse(text)
+    return judge_parsed(question, parse(text))
+
+
+def judge_parsed(question: ElementQuestion, caption: CaptionText) -> Answer:
+    """Judge a caption and return the reply."""
     if question.task in _CATEGORY:
         return Reply(category_reply(_CATEGORY[question.task](caption)))
     if question.task in _OF_OBJECT:
