@@ -11,7 +11,6 @@ import sys
 import time
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
-from dataclasses import replace
 from pathlib import Path
 from traceback import format_exc
 from typing import Any, cast
@@ -55,7 +54,7 @@ async def test_random_faults(
     servers = {"kafka": own_kafka[0], "minio": own_minio[0]}
     begun = time.monotonic()
     async with installed(ground, chats) as there:
-        scene = Scene(there, servers, example(f"faults-{seed}"))
+        scene = Scene(there, servers, example())
         async with _kept_on_failure(scene, str(seed), told):
             await scene.begin(scene.config)
             async with _packed_at_once(there):
@@ -117,7 +116,7 @@ class Tampered:
 
 
 async def test_a_difference_is_found(there: Installation) -> None:
-    scene = Scene(there, {}, example("tampered"))
+    scene = Scene(there, {}, example())
     async with _kept_on_failure(scene, "none", "no faults"):
         await scene.begin(scene.config)
         assert await _compare(scene) == 0
@@ -137,12 +136,10 @@ async def _compare(scene: Scene) -> int:
     asked = sum(len(chat.requests) for chat in scene.there.chats.values()) - scene.refused
     needed = 0
     for run, config in scene.runs.items():
-        folder = scene.there.ground.folder / run
-        folder.mkdir(exist_ok=True)
-        there = replace(scene.there, ground=replace(scene.there.ground, folder=folder))
-        calls = await there.same_as_alone(run, config)
+        calls = await scene.there.same_as_alone(run, config)
         # Runs beside each other ask the same, and share the replies.
         needed = needed or sum(each.needed for each in calls.values())
-        verdicts = (folder / "standalone" / "alone" / "verdicts.parquet").read_bytes()
-        assert await there.gateway.report(run, "verdicts.parquet", partial=True) == verdicts
+        expected, _ = await scene.there.alone(config)
+        verdicts = await scene.there.gateway.report(run, "verdicts.parquet", partial=True)
+        assert verdicts == expected.parquet
     return asked - needed

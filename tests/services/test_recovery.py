@@ -82,7 +82,7 @@ async def copy(source: ObjectStore, target: ObjectStore) -> None:
 
 @pytest.mark.parametrize("copied", [True, False], ids=["a-copy-of-the-store", "the-store"])
 async def test_the_store_is_enough(ground: Ground, own_kafka: Server, copied: bool) -> None:
-    config = example("restored" if copied else "started-again")
+    config = example()
     after = replace(ground, bucket=f"{ground.bucket}-restored") if copied else ground
     async with in_mid_run(ground) as (there, meters), after.store() as store:
         run = await there.begin(config)

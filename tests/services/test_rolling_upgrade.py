@@ -77,9 +77,9 @@ class Rolling:
         ended = await self.there.over(run)
         # Readers cannot read every answer of this model.
         assert ended.state in (RunState.COMPLETE, RunState.FINISHED), ended.error
-        config = example(ended.spec.name)
+        config = example()
         expected, calls = await self.there.alone(config)
-        assert await self.there.report(run) == start.signed(expected)
+        assert await self.there.report(run) == start.signed(expected.report)
         assert await self.there.letters(run) == []
         for kind, told in calls.items():
             # In flight where partitions moved to the second judge and away from it.
@@ -114,7 +114,7 @@ async def test_every_service_is_replaced_in_mid_run_and_one_taken_back(
     ground: Ground, before: Release, order: tuple[str, ...], back: str
 ) -> None:
     async with rolling(ground, before) as house:
-        run = await house.there.begin(example(f"rolling-{back}"))
+        run = await house.there.begin(example())
         await house.there.asked("judge", MIDDLE + 1)
         for kind in order:
             await house.replace(kind, THIS)
