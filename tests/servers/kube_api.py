@@ -58,7 +58,8 @@ class KubeApi:
     def environment(self) -> dict[str, str]:
         """What makes kubectl talk to it, and keep what it learns of it in its folder."""
         cache = self.kubeconfig.parent / "discovered"
-        return {"KUBECONFIG": str(self.kubeconfig), "KUBECACHEDIR": str(cache)}
+        # Collecting garbage seldom takes a third off the CPU time of applying the platform again.
+        return {"KUBECONFIG": str(self.kubeconfig), "KUBECACHEDIR": str(cache), "GOGC": "400"}
 
     @property
     def _cluster(self) -> dict[str, str]:

@@ -6,15 +6,16 @@ What is published is given up after 10 s, so that an outage is long enough for c
 import asyncio
 import time
 from collections import Counter
+from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
+from tests.fakes.kafka_streams import part_of
 from tests.fakes.readiness import flapped, ready
 from tests.fakes.separate import AGAIN, SERVICES, Ground, Installation, grounded
 from tests.fakes.small_runs import example
 from tests.servers.process import ServerProcess
 
-from caliper.adapters.streams.kafka_access import KafkaAccess
 from caliper.core.run import RunState
 
 Server = tuple[ServerProcess, str]
@@ -23,9 +24,10 @@ AWAY = 20.0
 
 
 @pytest.fixture
-def ground(own_kafka: Server, own_minio: Server, tmp_path: Path) -> Ground:
+def ground(own_kafka: Server, own_minio: Server, tmp_path: Path) -> Iterator[Ground]:
     """On servers that the test may stop."""
-    return grounded(KafkaAccess(own_kafka[1]), own_minio[1], tmp_path)
+    with part_of(own_kafka[1]) as access:
+        yield grounded(access, own_minio[1], tmp_path)
 
 
 async def test_a_broker_that_is_away_for_a_while(there: Installation, own_kafka: Server) -> None:

@@ -19,6 +19,7 @@ import pytest
 from tests.fakes.chat_server import ChatServer
 from tests.fakes.fault_evidence import keep, summary
 from tests.fakes.fault_schedules import Scene, repeatable, schedule
+from tests.fakes.kafka_streams import part_of
 from tests.fakes.opinions import steadfast
 from tests.fakes.separate import STAGES, Installation, grounded
 from tests.fakes.separate import installation as installed
@@ -27,7 +28,6 @@ from tests.fakes.sources import ROOT
 from tests.servers.process import ServerProcess
 
 from caliper.adapters.remote.gateway import RemoteGateway
-from caliper.adapters.streams.kafka_access import KafkaAccess
 from caliper.core.report import VerdictRow
 from caliper.pipeline.reports.run_reader import VerdictQuery
 from caliper.pipeline.store.pack_store import PackStore
@@ -49,20 +49,20 @@ async def test_random_faults(
 ) -> None:
     steps = schedule(seed)
     told = "\n".join([f"seed {seed}", *(f"  {step}" for step in steps)])
-    ground = grounded(KafkaAccess(own_kafka[1]), own_minio[1], tmp_path)
     chats = {kind: ChatServer(delay=DELAY, otherwise=steadfast) for kind in STAGES}
     servers = {"kafka": own_kafka[0], "minio": own_minio[0]}
     begun = time.monotonic()
-    async with installed(ground, chats) as there:
-        scene = Scene(there, servers, example())
-        async with _kept_on_failure(scene, str(seed), told):
-            await scene.begin(scene.config)
-            async with _packed_at_once(there):
-                async with asyncio.TaskGroup() as group:
-                    for step in steps:
-                        group.create_task(scene.perform(step))
-                repeated = await _compare(scene)
-            assert repeated <= repeatable(steps)
+    with part_of(own_kafka[1]) as access:
+        async with installed(grounded(access, own_minio[1], tmp_path), chats) as there:
+            scene = Scene(there, servers, example())
+            async with _kept_on_failure(scene, str(seed), told):
+                await scene.begin(scene.config)
+                async with _packed_at_once(there):
+                    async with asyncio.TaskGroup() as group:
+                        for step in steps:
+                            group.create_task(scene.perform(step))
+                    repeated = await _compare(scene)
+                assert repeated <= repeatable(steps)
     took = time.monotonic() - begun
     sys.stdout.write(
         f"{told}\n  the same after {took:.0f} s; {repeated} calls repeated, at most "
