@@ -15,6 +15,7 @@ from urllib.parse import urlsplit
 
 from tests.fakes import store_users
 from tests.fakes.chat_server import ChatServer
+from tests.fakes.checkout_forks import CheckoutServer
 from tests.fakes.installation import over
 from tests.fakes.process_forks import ForkedServer
 from tests.fakes.readiness import Readiness
@@ -124,11 +125,12 @@ class Ground:
         """A service that is not started yet."""
         module = f"services.{kind}"
         log, environment = self.folder / f"{name}.log", self.environment(kind, port, **settings)
-        # Another release or program cannot use the process that has imported everything.
-        if self.tree == ROOT and name not in self.modules:
-            return ForkedServer(name, [module], log, lambda: answers(port), environment)
-        started = [sys.executable, "-m", *self.modules.get(name, [module])]
-        return ServerProcess(name, started, log, lambda: answers(port), environment)
+        if name in self.modules:
+            started = [sys.executable, "-m", *self.modules[name]]
+            return ServerProcess(name, started, log, lambda: answers(port), environment)
+        parts = (name, [module], log, lambda: answers(port), environment)
+        # Another release cannot use the process that has imported this one.
+        return ForkedServer(*parts) if self.tree == ROOT else CheckoutServer(*parts, tree=self.tree)
 
 
 def grounded(kafka: KafkaAccess, minio: str, folder: Path) -> Ground:
