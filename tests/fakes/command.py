@@ -11,7 +11,9 @@ import signal
 import subprocess
 import sys
 import tempfile
-from collections.abc import Callable, Mapping, Sequence
+import time
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -69,14 +71,35 @@ class Command:
 
     def _forked(self, *arguments: object) -> Ended:
         with tempfile.TemporaryDirectory() as folder:
-            out, err = Path(folder, "out"), Path(folder, "err")
-            words = [str(argument) for argument in arguments]
-            process = Forked("caliper.cli", words, self._environment(), self.folder, (out, err))
+            out, err = written = Path(folder, "out"), Path(folder, "err")
+            process = self._fork(written, *arguments)
             try:
                 code = process.wait(_PATIENCE)
             finally:
                 process.kill()
             return Ended(code, out.read_text("utf-8"), err.read_text("utf-8"))
+
+    def _fork(self, written: tuple[Path, Path], *arguments: object) -> Forked:
+        words = [str(argument) for argument in arguments]
+        return Forked("caliper.cli", words, self._environment(), self.folder, written)
+
+    @contextmanager
+    def serving(self, *options: object) -> Iterator[str]:
+        """The address of `caliper serve`, forked as well. It is told to end, with code 0."""
+        with tempfile.TemporaryDirectory() as folder:
+            said = Path(folder, "said")
+            process = self._fork((said, said), "serve", "--listen", "127.0.0.1:0", *options)
+            try:
+                deadline = time.monotonic() + _PATIENCE
+                while not (found := _address(said)):
+                    lost = process.poll() is not None or time.monotonic() > deadline
+                    assert not lost, said.read_text("utf-8")
+                    time.sleep(0.05)
+                yield found
+                process.terminate()
+                assert process.wait(_PATIENCE) == 0, said.read_text("utf-8")
+            finally:
+                process.kill()
 
     def start(self, *arguments: object, stderr: int = subprocess.PIPE) -> subprocess.Popen[str]:
         """Start it in the background. `stderr` is a file of the caller's, or a pipe."""
@@ -104,6 +127,12 @@ class Command:
             return None
         limits = (self.file_bytes, self.file_bytes)
         return lambda: resource.setrlimit(resource.RLIMIT_FSIZE, limits)
+
+
+def _address(said: Path) -> str:
+    """The address that a server says, empty before that."""
+    found = re.search(r"Serving on (\S+)\n", said.read_text("utf-8")) if said.exists() else None
+    return found[1] if found else ""
 
 
 def with_runs(folder: Path, **runs: Sequence[str]) -> Command:
