@@ -70,25 +70,17 @@ class Command:
         return Ended(process.returncode, out, err)
 
     def _forked(self, *arguments: object) -> Ended:
-        with tempfile.TemporaryDirectory() as folder:
-            out, err = written = Path(folder, "out"), Path(folder, "err")
-            process = self._fork(written, *arguments)
-            try:
-                code = process.wait(_PATIENCE)
-            finally:
-                process.kill()
-            return Ended(code, out.read_text("utf-8"), err.read_text("utf-8"))
-
-    def _fork(self, written: tuple[Path, Path], *arguments: object) -> Forked:
         words = [str(argument) for argument in arguments]
-        return Forked("caliper.cli", words, self._environment(), self.folder, written)
+        return forked("caliper.cli", words, self._environment(), self.folder)
 
     @contextmanager
     def serving(self, *options: object) -> Iterator[str]:
         """The address of `caliper serve`, forked as well. It is told to end, with code 0."""
         with tempfile.TemporaryDirectory() as folder:
             said = Path(folder, "said")
-            process = self._fork((said, said), "serve", "--listen", "127.0.0.1:0", *options)
+            words = ["serve", "--listen", "127.0.0.1:0", *map(str, options)]
+            environment = self._environment()
+            process = Forked("caliper.cli", words, environment, self.folder, (said, said))
             try:
                 deadline = time.monotonic() + _PATIENCE
                 while not (found := _address(said)):
@@ -127,6 +119,20 @@ class Command:
             return None
         limits = (self.file_bytes, self.file_bytes)
         return lambda: resource.setrlimit(resource.RLIMIT_FSIZE, limits)
+
+
+def forked(
+    module: str, words: Sequence[str], environment: Mapping[str, str], folder: Path
+) -> Ended:
+    """Run `python -m module words` to its end, without the time that its imports take."""
+    with tempfile.TemporaryDirectory() as written:
+        out, err = Path(written, "out"), Path(written, "err")
+        process = Forked(module, words, environment, folder, (out, err))
+        try:
+            code = process.wait(_PATIENCE)
+        finally:
+            process.kill()
+        return Ended(code, out.read_text("utf-8"), err.read_text("utf-8"))
 
 
 def _address(said: Path) -> str:
