@@ -9,6 +9,7 @@ from __future__ import annotations
 import os
 import sys
 import threading
+from contextlib import suppress
 from dataclasses import dataclass
 from functools import cache
 from multiprocessing.managers import BaseManager, BaseProxy
@@ -56,16 +57,18 @@ _Forks.register("forked", Forked, _Process)
 @cache
 def _forks(tree: Path) -> Any:
     """The process that has imported a checkout. It ends with this process."""
-    socket, path = tree / "forks", os.pathsep.join((python_path(tree), str(ROOT)))
-    ServerProcess(
-        "forks",
-        [sys.executable, "-m", __name__, str(socket)],
-        tree / "forks.log",
-        socket.exists,
-        {"PYTHONPATH": path, "PYTHONSAFEPATH": "1"},
-    ).start()
-    manager = _Forks(str(socket), _KEY)
-    manager.connect()
+    socket, path = str(tree / "forks"), os.pathsep.join((python_path(tree), str(ROOT)))
+    manager = _Forks(socket, _KEY)
+
+    def listens() -> bool:
+        with suppress(FileNotFoundError, ConnectionRefusedError):
+            manager.connect()
+            return True
+        return False
+
+    environment = {"PYTHONPATH": path, "PYTHONSAFEPATH": "1"}
+    command = [sys.executable, "-m", __name__, socket]
+    ServerProcess("forks", command, tree / "forks.log", listens, environment).start()
     return manager
 
 
