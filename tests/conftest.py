@@ -240,13 +240,15 @@ def kube_api(session_folder: Path) -> Iterator[KubeApi]:
         yield KubeApi(Path(kubeconfig))
 
 
-@pytest.fixture
+@pytest.fixture(scope="module")
 def own_kafka(tmp_path_factory: pytest.TempPathFactory) -> Iterator[tuple[ServerProcess, str]]:
+    """A broker that the module's tests may stop, and start again: use a prefix of your own."""
     yield from serve(KAFKA, tmp_path_factory)
 
 
-@pytest.fixture
+@pytest.fixture(scope="module")
 def own_minio(tmp_path_factory: pytest.TempPathFactory) -> Iterator[tuple[ServerProcess, str]]:
+    """The same of MinIO: use buckets of your own."""
     yield from serve(MINIO, tmp_path_factory)
 
 

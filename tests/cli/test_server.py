@@ -1,13 +1,12 @@
 """An installation in one process, served and called by the command line."""
 
 import json
-import signal
 from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
 import yaml
-from tests.fakes.command import Command, end, wait_for
+from tests.fakes.command import Command
 from tests.fakes.sources import EXAMPLES
 
 EVALUATE = ("evaluate", "--config", EXAMPLES / "careful.yaml", "--limit", 2)
@@ -17,9 +16,8 @@ CAPTIONED = ("evaluate", "captionqa", "--data", QUESTIONS, "--captioner", "step"
 
 @pytest.fixture
 def server(caliper: Command) -> Iterator[str]:
-    process = caliper.start("serve", "--listen", "127.0.0.1:0", "--store", "there")
-    yield wait_for(process, r"Serving on (\S+)")[1]
-    assert end(process, signal.SIGTERM).code == 0
+    with caliper.serving("--store", "there") as address:
+        yield address
 
 
 def test_a_run_over_there_has_the_report_of_one_here(

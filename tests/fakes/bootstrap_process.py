@@ -9,25 +9,21 @@ from collections.abc import Mapping
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
-from tests.fakes.command import Ended
+from tests.fakes.command import Ended, forked
 from tests.fakes.sources import python_path
 from tests.servers.kube_api import KubeApi
 
 from caliper.adapters.cluster.recipes import SecretPlan, recipes
 
 RECIPES = recipes(SecretPlan("caliper", datetime.now(UTC), timedelta(1), timedelta(1)))
-_ENDS_WITHIN = 120.0
+_MODULE = "services.bootstrap"
 
 
 def start(settings: Mapping[str, str]) -> subprocess.Popen[str]:
     """Start the program with only these settings."""
-    inherited = {
-        name: value for name, value in os.environ.items() if not name.startswith("CALIPER_")
-    }
-    variables = {f"CALIPER_BOOTSTRAP_{name}": value for name, value in settings.items()}
     return subprocess.Popen(
-        [sys.executable, "-m", "services.bootstrap"],
-        env=inherited | variables | {"PYTHONPATH": python_path()},
+        [sys.executable, "-m", _MODULE],
+        env=_variables(settings),
         stdout=subprocess.PIPE,
         stderr=subprocess.PIPE,
         text=True,
@@ -35,9 +31,15 @@ def start(settings: Mapping[str, str]) -> subprocess.Popen[str]:
 
 
 def run(settings: Mapping[str, str]) -> Ended:
-    with start(settings) as process:
-        out, err = process.communicate(timeout=_ENDS_WITHIN)
-    return Ended(process.returncode, out, err)
+    return forked(_MODULE, [], _variables(settings), Path.cwd())
+
+
+def _variables(settings: Mapping[str, str]) -> dict[str, str]:
+    inherited = {
+        name: value for name, value in os.environ.items() if not name.startswith("CALIPER_")
+    }
+    variables = {f"CALIPER_BOOTSTRAP_{name}": value for name, value in settings.items()}
+    return inherited | variables | {"PYTHONPATH": python_path()}
 
 
 def settings(api: KubeApi, namespace: str, account: Path) -> dict[str, str]:

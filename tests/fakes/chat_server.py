@@ -95,6 +95,12 @@ class ChatServer:
         """Answer every further request with `step`."""
         self._steps, self._otherwise = iter(()), step
 
+    @property
+    def step(self) -> Step:
+        """The step of every further request; the script has run out."""
+        assert next(self._steps, None) is None
+        return self._otherwise
+
     async def until_received(self, count: int) -> None:
         """Wait for the n-th request, counted from 1. Raises TimeoutError if none comes."""
         async with asyncio.timeout(_PATIENCE), self._arrived:

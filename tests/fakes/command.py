@@ -11,7 +11,9 @@ import signal
 import subprocess
 import sys
 import tempfile
-from collections.abc import Callable, Mapping, Sequence
+import time
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -68,15 +70,28 @@ class Command:
         return Ended(process.returncode, out, err)
 
     def _forked(self, *arguments: object) -> Ended:
+        words = [str(argument) for argument in arguments]
+        return forked("caliper.cli", words, self._environment(), self.folder)
+
+    @contextmanager
+    def serving(self, *options: object) -> Iterator[str]:
+        """The address of `caliper serve`, forked as well. It is told to end, with code 0."""
         with tempfile.TemporaryDirectory() as folder:
-            out, err = Path(folder, "out"), Path(folder, "err")
-            words = [str(argument) for argument in arguments]
-            process = Forked("caliper.cli", words, self._environment(), self.folder, (out, err))
+            said = Path(folder, "said")
+            words = ["serve", "--listen", "127.0.0.1:0", *map(str, options)]
+            environment = self._environment()
+            process = Forked("caliper.cli", words, environment, self.folder, (said, said))
             try:
-                code = process.wait(_PATIENCE)
+                deadline = time.monotonic() + _PATIENCE
+                while not (found := _address(said)):
+                    lost = process.poll() is not None or time.monotonic() > deadline
+                    assert not lost, said.read_text("utf-8")
+                    time.sleep(0.05)
+                yield found
+                process.terminate()
+                assert process.wait(_PATIENCE) == 0, said.read_text("utf-8")
             finally:
                 process.kill()
-            return Ended(code, out.read_text("utf-8"), err.read_text("utf-8"))
 
     def start(self, *arguments: object, stderr: int = subprocess.PIPE) -> subprocess.Popen[str]:
         """Start it in the background. `stderr` is a file of the caller's, or a pipe."""
@@ -104,6 +119,26 @@ class Command:
             return None
         limits = (self.file_bytes, self.file_bytes)
         return lambda: resource.setrlimit(resource.RLIMIT_FSIZE, limits)
+
+
+def forked(
+    module: str, words: Sequence[str], environment: Mapping[str, str], folder: Path
+) -> Ended:
+    """Run `python -m module words` to its end, without the time that its imports take."""
+    with tempfile.TemporaryDirectory() as written:
+        out, err = Path(written, "out"), Path(written, "err")
+        process = Forked(module, words, environment, folder, (out, err))
+        try:
+            code = process.wait(_PATIENCE)
+        finally:
+            process.kill()
+        return Ended(code, out.read_text("utf-8"), err.read_text("utf-8"))
+
+
+def _address(said: Path) -> str:
+    """The address that a server says, empty before that."""
+    found = re.search(r"Serving on (\S+)\n", said.read_text("utf-8")) if said.exists() else None
+    return found[1] if found else ""
 
 
 def with_runs(folder: Path, **runs: Sequence[str]) -> Command:

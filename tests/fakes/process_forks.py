@@ -12,21 +12,25 @@ import sys
 import threading
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from importlib.machinery import ModuleSpec
+from importlib.util import find_spec
 from multiprocessing import connection, forkserver
 from pathlib import Path
-from typing import Any
+from typing import Any, cast
 
 import pytest
-from tests.fakes.sources import ROOT, python_path
+from tests.fakes.sources import python_path
 from tests.servers.process import ENVIRONMENT, ServerProcess
 
-PLAIN = {"PYTHONPATH": python_path(), "COLUMNS": "200", "TERM": "dumb", "NO_COLOR": "1"}
+# The checkout whose Caliper this process imports, as a rule this one.
+_TREE = Path(cast("str", cast("ModuleSpec", find_spec("caliper")).origin)).parents[2]
+PLAIN = {"PYTHONPATH": python_path(_TREE), "COLUMNS": "200", "TERM": "dumb", "NO_COLOR": "1"}
 """What Python and libraries find in the environment when they are imported."""
 _CONTEXT = multiprocessing.get_context("forkserver")
 # Commands import lazily; here everything is imported in advance.
 _MODULES = sorted(
-    ".".join(file.relative_to(ROOT / "src").with_suffix("").parts)
-    for file in (ROOT / "src" / "caliper").rglob("*.py")
+    ".".join(file.relative_to(_TREE / "src").with_suffix("").parts)
+    for file in (_TREE / "src" / "caliper").rglob("*.py")
     if not file.name.startswith("__")
 )
 _LIBRARIES = ("pyarrow.parquet", "rich.markdown", "scipy.stats", "typer.rich_utils")

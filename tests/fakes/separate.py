@@ -3,24 +3,26 @@
 from __future__ import annotations
 
 import asyncio
-import json
 import sys
 import uuid
 from collections.abc import AsyncIterator, Iterable, Mapping, Sequence
 from contextlib import AsyncExitStack, asynccontextmanager
 from dataclasses import dataclass, field
+from functools import partial
 from pathlib import Path
 from typing import NamedTuple
 from urllib.parse import urlsplit
 
 from tests.fakes import store_users
 from tests.fakes.chat_server import ChatServer
-from tests.fakes.installation import alone, over
+from tests.fakes.checkout_forks import CheckoutServer
+from tests.fakes.installation import over
 from tests.fakes.process_forks import ForkedServer
 from tests.fakes.readiness import Readiness
 from tests.fakes.releases import code
-from tests.fakes.small_runs import local, rows_of, standing
+from tests.fakes.small_runs import rows_of
 from tests.fakes.sources import ROOT
+from tests.fakes.undisturbed_runs import Undisturbed, undisturbed
 from tests.servers.access import access_to
 from tests.servers.process import ServerProcess, answers, free_ports
 
@@ -31,7 +33,6 @@ from caliper.adapters.stores.minio import MinioStore
 from caliper.adapters.streams.kafka_access import KafkaAccess
 from caliper.adapters.streams.kafka_log import KafkaLog
 from caliper.adapters.streams.kafka_topics import apply_topics
-from caliper.cli.progress import WarningWatcher
 from caliper.core.dead_letters import Letter
 from caliper.core.run import RunState
 from caliper.local.config import RunConfig
@@ -124,11 +125,12 @@ class Ground:
         """A service that is not started yet."""
         module = f"services.{kind}"
         log, environment = self.folder / f"{name}.log", self.environment(kind, port, **settings)
-        # Another release or program cannot use the process that has imported everything.
-        if self.tree == ROOT and name not in self.modules:
-            return ForkedServer(name, [module], log, lambda: answers(port), environment)
-        started = [sys.executable, "-m", *self.modules.get(name, [module])]
-        return ServerProcess(name, started, log, lambda: answers(port), environment)
+        if name in self.modules:
+            started = [sys.executable, "-m", *self.modules[name]]
+            return ServerProcess(name, started, log, lambda: answers(port), environment)
+        parts = (name, [module], log, lambda: answers(port), environment)
+        # Another release cannot use the process that has imported this one.
+        return ForkedServer(*parts) if self.tree == ROOT else CheckoutServer(*parts, tree=self.tree)
 
 
 def grounded(kafka: KafkaAccess, minio: str, folder: Path) -> Ground:
@@ -215,37 +217,29 @@ class Installation:
         for counts in coverage.values():
             assert counts.scored + sum(counts.unscored.values()) == counts.planned
         expected, calls = await self.alone(config)
-        # Sums would hide two swapped verdicts.
-        verdicts = self.ground.folder / "standalone" / "alone" / "verdicts.jsonl"
-        rows = [standing(json.loads(line)) for line in verdicts.read_text("utf-8").splitlines()]
+        rows = partial(rows_of, self.gateway, run)
 
         async def same() -> bool:
-            return await self.report(run) == expected and await rows_of(self.gateway, run) == rows
+            return await self.report(run) == expected.report and await rows() == expected.rows
 
         # A run that was already over is repaired eventually, its report first; no event says when.
         async with asyncio.timeout(ENDS_WITHIN):
             while letters and not await same():  # noqa: ASYNC110
                 await asyncio.sleep(0.1)
-        assert await self.report(run) == expected
-        assert await rows_of(self.gateway, run) == rows
+        assert await self.report(run) == expected.report
+        # Sums would hide two swapped verdicts.
+        assert await rows() == expected.rows
         assert await self.letters(run) == list(letters)
         return calls
 
     async def report(self, run: str) -> bytes:
         return await self.gateway.report(run, partial=True)
 
-    async def alone(self, config: RunConfig) -> tuple[bytes, dict[str, Calls]]:
-        """report.json of the same run in one process, and the calls of both runs."""
-        before = {kind: len(chat.requests) for kind, chat in self.chats.items()}
-        for chat in self.chats.values():
-            chat.delay = 0
-        expected = await alone(
-            local(config, self.chats), WarningWatcher(), self.ground.folder / "standalone"
-        )
-        return expected, {
-            kind: Calls(before[kind], len(chat.requests) - before[kind])
-            for kind, chat in self.chats.items()
-        }
+    async def alone(self, config: RunConfig) -> tuple[Undisturbed, dict[str, Calls]]:
+        """The same run in one process, and the calls of both runs."""
+        asked = {kind: len(chat.requests) for kind, chat in self.chats.items()}
+        expected = await undisturbed(config, self.chats)
+        return expected, {kind: Calls(asked[kind], expected.needed[kind]) for kind in asked}
 
 
 @asynccontextmanager

@@ -14,7 +14,7 @@ from caliper.local.config import RunConfig, read_config
 from caliper.pipeline.reports.run_reader import VerdictQuery
 
 
-def example(name: str, *more: str) -> RunConfig:
+def example(*more: str, name: str = "small") -> RunConfig:
     """A small run with a captioner, a judge and a reader, each with enough work.
 
     `more` are further benchmarks of the examples. A few replies may be unreadable: the run is still

@@ -61,7 +61,9 @@ class KubeApi:
     @property
     def environment(self) -> dict[str, str]:
         """What makes kubectl talk to it."""
-        return {"KUBECONFIG": str(self.kubeconfig), "KUBECACHEDIR": str(self.discovered)}
+        # Collecting garbage seldom takes a third off the CPU time of applying the platform again.
+        common = {"KUBECONFIG": str(self.kubeconfig), "GOGC": "400"}
+        return common | {"KUBECACHEDIR": str(self.discovered)}
 
     @property
     def discovered(self) -> Path:

@@ -34,7 +34,7 @@ LONG = {
     "cli/test_resume.py": "evaluates 2,000 samples time and again, for kills to fall amid them",
     "cli/test_sequential_suites.py": "evaluates ten checkpoints; local/test_decided_runs is first",
     "cli/test_served_checkpoints.py": "kills loops, and waits for their leases to end",
-    "cli/test_server.py": "serves every time from a Python of its own",
+    "cli/test_server.py": "serves and evaluates anew in every test",
     "cli/test_start.py": "starts every command as a Python of its own",
     "cli/test_stuffing.py": "evaluates the longest captions that there may be",
     "cli/test_suite_notices.py": "waits for receivers that refuse, and for loops",

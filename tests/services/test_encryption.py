@@ -18,6 +18,7 @@ from urllib.parse import urlsplit
 
 import pytest
 from tests.fakes.command import Command, end, wait_for
+from tests.fakes.process_forks import ForkedServer
 from tests.fakes.processes import until
 from tests.fakes.sources import ROOT, python_path
 from tests.servers import guarded_broker
@@ -120,9 +121,9 @@ class EncryptedServers:
             **settings,
         }
         prefix = f"CALIPER_{kind.upper()}_"
-        return ServerProcess(
+        return ForkedServer(
             kind,
-            [sys.executable, "-m", f"services.{kind}"],
+            [f"services.{kind}"],
             self.folder / f"{kind}.log",
             lambda: answers(port),
             {prefix + name: value for name, value in chosen.items()}

@@ -24,7 +24,7 @@ Full = Callable[[Installation], AbstractContextManager[None]]
 
 @pytest.mark.parametrize(("kind", "full"), [("minio", full_bucket), ("directory", full_disk)])
 async def test_a_store_that_is_full_for_a_while(ground: Ground, kind: str, full: Full) -> None:
-    config = example(f"full-{kind}")
+    config = example()
     if kind == "directory":
         ground = replace(ground, minio="")
     released = asyncio.Event()

@@ -28,7 +28,7 @@ MIDDLE = 12
 
 
 async def test_a_model_that_hangs_costs_nobody_the_membership(ground: Ground) -> None:
-    config = example("hanging")
+    config = example()
     known, hung, gone_on = set[str](), Counter[str](), asyncio.Event()
 
     async def hanging(
@@ -65,7 +65,7 @@ async def test_a_model_that_hangs_costs_nobody_the_membership(ground: Ground) ->
 
 
 async def test_everything_twice(there: Installation) -> None:
-    config = example("duplicates")
+    config = example()
     run = await there.begin(config)
     await there.asked("judge", MIDDLE)
     await there.asked("qa_reader", 1)
@@ -85,7 +85,7 @@ async def test_everything_twice(there: Installation) -> None:
 
 
 async def test_a_run_that_two_clients_start_at_once(there: Installation) -> None:
-    config = example("two clients")
+    config = example()
     run, same = await asyncio.gather(*(there.begin(config) for _ in range(2)))
     assert run == same
     calls = await there.same_as_alone(run, config)
@@ -95,7 +95,7 @@ async def test_a_run_that_two_clients_start_at_once(there: Installation) -> None
 async def test_equal_runs_at_once_ask_no_more_than_one_of_them(there: Installation) -> None:
     await there.another("judge", "judge-2")
     await members(there.ground.kafka, JUDGE_JOBS, 2)
-    configs = [example("one of two"), example("two of two")]
+    configs = [example(), example(name="another")]
     runs = await asyncio.gather(*map(there.begin, configs))
     assert len(set(runs)) == 2
     ended = await asyncio.gather(*map(there.over, runs))
@@ -105,7 +105,7 @@ async def test_equal_runs_at_once_ask_no_more_than_one_of_them(there: Installati
 
 
 async def test_poison_is_put_aside_and_explained(there: Installation) -> None:
-    config = example("poison", "comprecap")
+    config = example("comprecap")
     run = await there.begin(config)
     await there.asked("qa_reader", 1)
     stream = KafkaStream(there.ground.kafka)
@@ -145,7 +145,7 @@ async def test_poison_is_put_aside_and_explained(there: Installation) -> None:
 
 
 async def test_a_job_that_kills_its_worker_is_put_aside(there: Installation) -> None:
-    config = example("deadly")
+    config = example()
     deadly, arrived = [""], asyncio.Event()
     killed = 0
 

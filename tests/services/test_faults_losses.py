@@ -31,7 +31,7 @@ ANSWERS = {"judge": 100, "captioner": 20, "qa_reader": 100}
 
 
 async def test_two_judges_that_join_and_leave(there: Installation) -> None:
-    config = example("joining")
+    config = example()
     run = await there.begin(config)
     await there.asked("judge", MIDDLE)
     await there.another("judge", "judge-2")
@@ -49,7 +49,7 @@ async def test_two_judges_that_join_and_leave(there: Installation) -> None:
 
 
 async def test_a_fault_that_outlasts_the_retries_is_counted_and_heals(ground: Ground) -> None:
-    config = example("outlasting")
+    config = example()
     chats = {
         stage: ChatServer([steadfast] * count, otherwise=status(503))
         for stage, count in ANSWERS.items()
@@ -77,7 +77,7 @@ async def test_a_fault_that_outlasts_the_retries_is_counted_and_heals(ground: Gr
 
 
 async def test_an_older_judge_puts_the_jobs_of_a_newer_one_aside(ground: Ground) -> None:
-    config = example("older")
+    config = example()
     tomorrow = {kind: ("tests.fakes.tomorrow", kind) for kind in SERVICES}
     ground = replace(ground, modules=tomorrow)
     chats = {stage: ChatServer(delay=0.1, otherwise=steadfast) for stage in STAGES}

@@ -6,15 +6,16 @@ What is published is given up after 10 s, so that an outage is long enough for c
 import asyncio
 import time
 from collections import Counter
+from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
+from tests.fakes.kafka_streams import part_of
 from tests.fakes.readiness import flapped, ready
 from tests.fakes.separate import AGAIN, SERVICES, Ground, Installation, grounded
 from tests.fakes.small_runs import example
 from tests.servers.process import ServerProcess
 
-from caliper.adapters.streams.kafka_access import KafkaAccess
 from caliper.core.run import RunState
 
 Server = tuple[ServerProcess, str]
@@ -23,14 +24,15 @@ AWAY = 20.0
 
 
 @pytest.fixture
-def ground(own_kafka: Server, own_minio: Server, tmp_path: Path) -> Ground:
+def ground(own_kafka: Server, own_minio: Server, tmp_path: Path) -> Iterator[Ground]:
     """On servers that the test may stop."""
-    return grounded(KafkaAccess(own_kafka[1]), own_minio[1], tmp_path)
+    with part_of(own_kafka[1]) as access:
+        yield grounded(access, own_minio[1], tmp_path)
 
 
 async def test_a_broker_that_is_away_for_a_while(there: Installation, own_kafka: Server) -> None:
     start = time.monotonic()
-    await _outlast(there, "broker", own_kafka[0])
+    await _outlast(there, own_kafka[0])
     most = 1 + (time.monotonic() - start) // 60
     for kind, service in there.services.items():
         # Lines without a time continue others.
@@ -41,13 +43,13 @@ async def test_a_broker_that_is_away_for_a_while(there: Installation, own_kafka:
 
 
 async def test_a_store_that_is_away_for_a_while(there: Installation, own_minio: Server) -> None:
-    await _outlast(there, "store", own_minio[0])
+    await _outlast(there, own_minio[0])
 
 
 async def test_a_run_that_is_cancelled_while_the_broker_is_away(
     there: Installation, own_kafka: Server
 ) -> None:
-    config = example("cancelled")
+    config = example()
     run = await there.begin(config)
     await there.asked("judge", MIDDLE)
     await asyncio.to_thread(own_kafka[0].stop)
@@ -58,8 +60,8 @@ async def test_a_run_that_is_cancelled_while_the_broker_is_away(
     await there.same_as_alone(run, config)
 
 
-async def _outlast(there: Installation, name: str, server: ServerProcess) -> None:
-    config = example(name)
+async def _outlast(there: Installation, server: ServerProcess) -> None:
+    config = example()
     run = await there.begin(config)
     await there.asked("judge", MIDDLE)
     async with there.readiness(SERVICES) as told:

@@ -24,7 +24,7 @@ DELAY = 0.25
 
 @pytest.mark.parametrize("fate", ["killed", "stopped"])
 async def test_services_that_end_one_by_one_in_mid_run(there: Installation, fate: str) -> None:
-    config = example(fate, "comprecap")
+    config = example("comprecap")
     for chat in there.chats.values():
         chat.delay = DELAY
     run, asked = await there.begin(config), dict.fromkeys(STAGES, 0)
@@ -46,7 +46,7 @@ async def test_services_that_end_one_by_one_in_mid_run(there: Installation, fate
 async def test_services_that_end_in_mid_planning(
     there: Installation, kinds: Sequence[str], fate: str
 ) -> None:
-    async with planning(there, example(f"planning-{fate}")) as (run, config):
+    async with planning(there, example()) as (run, config):
         for kind in kinds:
             if fate == "killed":
                 await there.kill(kind)
@@ -62,7 +62,7 @@ async def test_services_that_end_in_mid_planning(
 
 
 async def test_a_judge_that_is_killed_in_every_call_for_a_while(there: Installation) -> None:
-    config = example("innocent")
+    config = example()
     kills, called = 6, asyncio.Event()
 
     async def slow(

@@ -37,7 +37,7 @@ async def test_two_aggregators_end_a_run_as_one_does(
     there: Installation, fate: str, slot: int
 ) -> None:
     model = next(name for name in map("model {}".format, count()) if slot_of(name) == slot)
-    config = example(model)
+    config = example(name=model)
     run = await there.begin(config)
     await there.asked("judge", MIDDLE)
     first, before = there.services["aggregator"], await holder(there, model)
@@ -63,6 +63,6 @@ async def test_two_aggregators_end_a_run_as_one_does(
     for name in ("aggregator", "second"):
         await there.kill(name)
     await there.again("aggregator")
-    await there.over(await there.begin(example("next")))
+    await there.over(await there.begin(example(name="next")))
     assert (await there.over(run)).state is ended.state
     await there.same_as_alone(run, config)

@@ -34,7 +34,7 @@ async def there(ground: Ground, meter: Meter) -> AsyncIterator[Installation]:
 
 
 def judged(name: str) -> RunConfig:
-    config = example(name)
+    config = example(name=name)
     part = {"capability": config.benchmarks["capability"]}
     return config.model_copy(update={"benchmarks": part})
 

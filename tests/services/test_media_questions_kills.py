@@ -34,7 +34,7 @@ async def there(kafka: KafkaAccess, minio: str, tmp_path: Path) -> AsyncIterator
 async def test_a_killed_captioner_is_asked_again_for_nothing_it_answered(
     there: Installation,
 ) -> None:
-    config = example("asked-separately")
+    config = example()
     part = config.benchmarks["captionqa"].model_copy(update={"qa": True})
     config = config.model_copy(update={"benchmarks": {"captionqa": part}})
     run = await there.begin(config)

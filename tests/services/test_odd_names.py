@@ -18,7 +18,7 @@ async def test_a_lone_surrogate_costs_nobody_the_run(there: Installation, tmp_pa
     rows[1]["images"] = [f"images/img{HALF}.jpg"]
     data = tmp_path / "questions.json"
     data.write_text(json.dumps(rows), "ascii")
-    config = example("odd")
+    config = example()
     part = config.benchmarks["captionqa"].model_copy(update={"data": data})
     config = config.model_copy(update={"benchmarks": {**config.benchmarks, "captionqa": part}})
     run = await there.begin(config)

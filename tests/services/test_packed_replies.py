@@ -24,7 +24,7 @@ from caliper.wiring.service_settings import CaptionerSettings, JudgeSettings, Qa
 
 
 async def evaluated(gateway: RemoteGateway, store: MemoryStore, name: str) -> str:
-    begun = await send(example(name), gateway)
+    begun = await send(example(name=name), gateway)
     ended = await over(gateway, begun.spec.run_id)
     assert ended.state in (RunState.COMPLETE, RunState.FINISHED), ended.error
     return begun.spec.run_id

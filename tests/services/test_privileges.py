@@ -35,7 +35,7 @@ async def test_a_run_with_owners_until_it_is_purged(tmp_path: Path) -> None:
             RemoteGateway(Target(address, SecretStr("a token"))) as gateway,
         ):
             for name, cap in (("first", 1_000_000), ("second", None)):
-                config = example(name).model_copy(update={"max_tokens": cap})
+                config = example(name=name).model_copy(update={"max_tokens": cap})
                 run = (await send(config, gateway)).spec.run_id
                 assert (await over(gateway, run)).state is RunState.FINISHED
                 assert await rows_of(gateway, run)

@@ -11,7 +11,6 @@ import sys
 import time
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
-from dataclasses import replace
 from pathlib import Path
 from traceback import format_exc
 from typing import Any, cast
@@ -20,6 +19,7 @@ import pytest
 from tests.fakes.chat_server import ChatServer
 from tests.fakes.fault_evidence import keep, summary
 from tests.fakes.fault_schedules import Scene, repeatable, schedule
+from tests.fakes.kafka_streams import part_of
 from tests.fakes.opinions import steadfast
 from tests.fakes.separate import STAGES, Installation, grounded
 from tests.fakes.separate import installation as installed
@@ -28,7 +28,6 @@ from tests.fakes.sources import ROOT
 from tests.servers.process import ServerProcess
 
 from caliper.adapters.remote.gateway import RemoteGateway
-from caliper.adapters.streams.kafka_access import KafkaAccess
 from caliper.core.report import VerdictRow
 from caliper.pipeline.reports.run_reader import VerdictQuery
 from caliper.pipeline.store.pack_store import PackStore
@@ -50,20 +49,20 @@ async def test_random_faults(
 ) -> None:
     steps = schedule(seed)
     told = "\n".join([f"seed {seed}", *(f"  {step}" for step in steps)])
-    ground = grounded(KafkaAccess(own_kafka[1]), own_minio[1], tmp_path)
     chats = {kind: ChatServer(delay=DELAY, otherwise=steadfast) for kind in STAGES}
     servers = {"kafka": own_kafka[0], "minio": own_minio[0]}
     begun = time.monotonic()
-    async with installed(ground, chats) as there:
-        scene = Scene(there, servers, example(f"faults-{seed}"))
-        async with _kept_on_failure(scene, str(seed), told):
-            await scene.begin(scene.config)
-            async with _packed_at_once(there):
-                async with asyncio.TaskGroup() as group:
-                    for step in steps:
-                        group.create_task(scene.perform(step))
-                repeated = await _compare(scene)
-            assert repeated <= repeatable(steps)
+    with part_of(own_kafka[1]) as access:
+        async with installed(grounded(access, own_minio[1], tmp_path), chats) as there:
+            scene = Scene(there, servers, example())
+            async with _kept_on_failure(scene, str(seed), told):
+                await scene.begin(scene.config)
+                async with _packed_at_once(there):
+                    async with asyncio.TaskGroup() as group:
+                        for step in steps:
+                            group.create_task(scene.perform(step))
+                    repeated = await _compare(scene)
+                assert repeated <= repeatable(steps)
     took = time.monotonic() - begun
     sys.stdout.write(
         f"{told}\n  the same after {took:.0f} s; {repeated} calls repeated, at most "
@@ -117,7 +116,7 @@ class Tampered:
 
 
 async def test_a_difference_is_found(there: Installation) -> None:
-    scene = Scene(there, {}, example("tampered"))
+    scene = Scene(there, {}, example())
     async with _kept_on_failure(scene, "none", "no faults"):
         await scene.begin(scene.config)
         assert await _compare(scene) == 0
@@ -137,12 +136,10 @@ async def _compare(scene: Scene) -> int:
     asked = sum(len(chat.requests) for chat in scene.there.chats.values()) - scene.refused
     needed = 0
     for run, config in scene.runs.items():
-        folder = scene.there.ground.folder / run
-        folder.mkdir(exist_ok=True)
-        there = replace(scene.there, ground=replace(scene.there.ground, folder=folder))
-        calls = await there.same_as_alone(run, config)
+        calls = await scene.there.same_as_alone(run, config)
         # Runs beside each other ask the same, and share the replies.
         needed = needed or sum(each.needed for each in calls.values())
-        verdicts = (folder / "standalone" / "alone" / "verdicts.parquet").read_bytes()
-        assert await there.gateway.report(run, "verdicts.parquet", partial=True) == verdicts
+        expected, _ = await scene.there.alone(config)
+        verdicts = await scene.there.gateway.report(run, "verdicts.parquet", partial=True)
+        assert verdicts == expected.parquet
     return asked - needed

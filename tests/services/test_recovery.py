@@ -5,7 +5,7 @@ On real Kafka and MinIO, with every service a process of its own.
 """
 
 import asyncio
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Iterator
 from contextlib import asynccontextmanager
 from dataclasses import replace
 from pathlib import Path
@@ -13,7 +13,7 @@ from pathlib import Path
 import pytest
 from tests.fakes.call_meter import Meter
 from tests.fakes.chat_server import ChatServer
-from tests.fakes.kafka_streams import records
+from tests.fakes.kafka_streams import part_of, records
 from tests.fakes.separate import (
     AGAIN,
     ENDS_WITHIN,
@@ -39,9 +39,10 @@ Server = tuple[ServerProcess, str]
 
 
 @pytest.fixture
-def ground(own_kafka: Server, own_minio: Server, tmp_path: Path) -> Ground:
+def ground(own_kafka: Server, own_minio: Server, tmp_path: Path) -> Iterator[Ground]:
     """On servers that the test may stop."""
-    return grounded(KafkaAccess(own_kafka[1]), own_minio[1], tmp_path)
+    with part_of(own_kafka[1]) as access:
+        yield grounded(access, own_minio[1], tmp_path)
 
 
 @asynccontextmanager
@@ -82,7 +83,7 @@ async def copy(source: ObjectStore, target: ObjectStore) -> None:
 
 @pytest.mark.parametrize("copied", [True, False], ids=["a-copy-of-the-store", "the-store"])
 async def test_the_store_is_enough(ground: Ground, own_kafka: Server, copied: bool) -> None:
-    config = example("restored" if copied else "started-again")
+    config = example()
     after = replace(ground, bucket=f"{ground.bucket}-restored") if copied else ground
     async with in_mid_run(ground) as (there, meters), after.store() as store:
         run = await there.begin(config)

@@ -4,22 +4,20 @@ one service taken back. The releases are told at the end of the session.
 On real Kafka and MinIO, with every service a process of its own.
 """
 
-import sys
 from collections.abc import AsyncIterator, Callable
 from contextlib import asynccontextmanager
 from dataclasses import replace
-from pathlib import Path
 
 import pytest
 from tests.fakes.call_meter import Meter
 from tests.fakes.chat_server import ChatServer
+from tests.fakes.checkout_forks import CheckoutServer
 from tests.fakes.groups import members
 from tests.fakes.process_forks import ForkedServer
 from tests.fakes.releases import THIS, Release, code, previous
 from tests.fakes.separate import AGAIN, IN_FLIGHT, STAGES, Ground, Installation
 from tests.fakes.separate import installation as installed
 from tests.fakes.small_runs import example
-from tests.servers.process import ServerProcess
 from tests.servers.summary import RELEASES
 
 from caliper.core.run import RunState
@@ -48,12 +46,9 @@ class Rolling:
         await self.there.stop(kind)
         before = self.there.services[kind]
         environment = {**before.environment, **code(release.tree)}
-        module, parts = f"services.{kind}", (before.log, before.ready, environment)
+        parts = (kind, [f"services.{kind}"], before.log, before.ready, environment)
         self.there.services[kind] = (
-            # Forked from a process that has imported this tree.
-            ForkedServer(kind, [module], *parts)
-            if release is THIS
-            else ServerProcess(kind, [sys.executable, "-m", module], *parts)
+            ForkedServer(*parts) if release is THIS else CheckoutServer(*parts, tree=release.tree)
         )
         await self.there.again(kind)
 
@@ -77,9 +72,9 @@ class Rolling:
         ended = await self.there.over(run)
         # Readers cannot read every answer of this model.
         assert ended.state in (RunState.COMPLETE, RunState.FINISHED), ended.error
-        config = example(ended.spec.name)
+        config = example()
         expected, calls = await self.there.alone(config)
-        assert await self.there.report(run) == start.signed(expected)
+        assert await self.there.report(run) == start.signed(expected.report)
         assert await self.there.letters(run) == []
         for kind, told in calls.items():
             # In flight where partitions moved to the second judge and away from it.
@@ -87,14 +82,18 @@ class Rolling:
             assert told.needed <= told.asked <= told.needed + moved, kind
 
 
-@pytest.fixture
-def before(tmp_path: Path, record_property: Callable[[str, object], None]) -> Release:
-    """The release that is there when the run begins."""
+@pytest.fixture(scope="module")
+def checkout(tmp_path_factory: pytest.TempPathFactory) -> Release:
     # Prompts and settings are others than those of the release before, whose runs end with it: two
     # checkouts of this tree take turns until a release has them.
-    release = previous(tmp_path / "before", commit="0" * 40)
-    record_property(RELEASES, f"{release.name} and {THIS.name}")
-    return release
+    return previous(tmp_path_factory.mktemp("before") / "tree", commit="0" * 40)
+
+
+@pytest.fixture
+def before(checkout: Release, record_property: Callable[[str, object], None]) -> Release:
+    """The release that is there when the run begins."""
+    record_property(RELEASES, f"{checkout.name} and {THIS.name}")
+    return checkout
 
 
 @asynccontextmanager
@@ -114,7 +113,7 @@ async def test_every_service_is_replaced_in_mid_run_and_one_taken_back(
     ground: Ground, before: Release, order: tuple[str, ...], back: str
 ) -> None:
     async with rolling(ground, before) as house:
-        run = await house.there.begin(example(f"rolling-{back}"))
+        run = await house.there.begin(example())
         await house.there.asked("judge", MIDDLE + 1)
         for kind in order:
             await house.replace(kind, THIS)
