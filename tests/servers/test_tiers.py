@@ -78,5 +78,6 @@ def test_what_reasons_name_exists() -> None:
 
 def test_what_a_change_must_pass_are_both_parts() -> None:
     ran = re.findall(r"^ *make (.+)$", (ROOT / ".ci" / "run").read_text("utf-8"), re.MULTILINE)
-    targets = [word for line in ran for word in line.split() if word.isalpha() or "test-" in word]
-    assert targets == ["lint", "wheel", "release", "servers", "test", "test-rest"]
+    words = " ".join(ran).replace("${history:+release}", "release").split()
+    targets = [word for word in words if word.isalpha() or "test-" in word]
+    assert targets == ["lint", "wheel", "servers", "release", "test", "test-rest"]
