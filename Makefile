@@ -14,7 +14,7 @@ LOCK_FLAGS := --quiet --python-version 3.11 --generate-hashes --no-emit-index-ur
 # Model servers have an environment of their own: 6 GB.
 MODELS := .venv-models
 
-# uv installs in a quarter of the time of pip, and from the mirror that pip is set to.
+# uv installs in a third of the CPU time of pip, and from the mirror that pip is set to.
 MIRROR = $$($(BIN)/python -m pip config list | sed -n "s/^.*\.index-url='\(.*\)'$$/\1/p" | tail -n 1)
 INSTALL = @UV_DEFAULT_INDEX="$${UV_DEFAULT_INDEX-$(MIRROR)}" $(BIN)/uv pip install --quiet --compile-bytecode
 

@@ -12,18 +12,18 @@ import sys
 import threading
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from importlib.machinery import ModuleSpec
-from importlib.util import find_spec
 from multiprocessing import connection, forkserver
 from pathlib import Path
-from typing import Any, cast
+from typing import Any
 
 import pytest
 from tests.fakes.sources import python_path
 from tests.servers.process import ENVIRONMENT, ServerProcess
 
+import caliper
+
 # The checkout whose Caliper this process imports, as a rule this one.
-_TREE = Path(cast("str", cast("ModuleSpec", find_spec("caliper")).origin)).parents[2]
+_TREE = Path(caliper.__file__).parents[2]
 PLAIN = {"PYTHONPATH": python_path(_TREE), "COLUMNS": "200", "TERM": "dumb", "NO_COLOR": "1"}
 """What Python and libraries find in the environment when they are imported."""
 _CONTEXT = multiprocessing.get_context("forkserver")

@@ -133,8 +133,7 @@ def difference(
     """
     tallies = (first, second)
     figure, over, without = _shared(figure, base or figure, tallies)
-    totals = [_totals(figure, tally) for tally in tallies]
-    before, after = (_value(figure, sums) for sums in totals)
+    before, after = (_value(figure, _totals(figure, tally)) for tally in tallies)
     names = [
         contributors([tally.clusters(cell) for cell in figure.cells], figure.divisor)
         for tally in tallies
@@ -157,8 +156,7 @@ def difference(
         for run, tally in enumerate(tallies)
         for cell in figure.cells
     }
-    sums = {(run, cell): totals[run][cell] for run, cell in cells}
-    jackknifed = jackknife(cells, partial(subtract, figure), sums)
+    jackknifed = jackknife(cells, partial(subtract, figure))
     if jackknifed is None:
         return result
     # The run with fewer observations determines the degrees of freedom.

@@ -14,7 +14,7 @@ from __future__ import annotations
 
 import math
 from collections import Counter
-from collections.abc import Callable, Hashable, Iterator, Mapping
+from collections.abc import Callable, Hashable, Mapping
 from dataclasses import dataclass
 from statistics import NormalDist
 from typing import TypeVar
@@ -58,16 +58,14 @@ class JackknifeEstimate:
 def jackknife(
     cells: Mapping[Cell, Mapping[str, Sums]],
     statistic: Callable[[Mapping[Cell, Sums]], float | None],
-    totals: Mapping[Cell, Sums] | None = None,
 ) -> JackknifeEstimate | None:
     """Jackknife `statistic` over the clusters of all `cells`; None if it has no data.
 
     `cells` holds the sums per cluster of each cell; a cluster is left out of all cells at once.
     Only its own cells are summed again, and clusters with the same amounts in the same cells share
-    one evaluation. `totals` are the sums over all clusters, if known.
+    one evaluation.
     """
-    if totals is None:
-        totals = {cell: add_up(clusters.values()) for cell, clusters in cells.items()}
+    totals: dict[Cell, Sums] = {cell: add_up(clusters.values()) for cell, clusters in cells.items()}
     value = statistic(totals)
     if value is None:
         return None
@@ -77,10 +75,9 @@ def jackknife(
         return JackknifeEstimate(value, None)
     replicates: list[tuple[int, float]] = []
     for parts, times in groups.items():
-        rest = dict(totals)
-        for cell, part in parts:
-            rest[cell] = subtract_part(totals[cell], part)
-        without = statistic(rest)
+        without = statistic(
+            {**totals, **{cell: subtract_part(totals[cell], part) for cell, part in parts}}
+        )
         if without is None:
             return JackknifeEstimate(value, None)
         replicates.append((times, without))
@@ -95,36 +92,29 @@ def contributions(cells: Mapping[Cell, Mapping[str, Sums]]) -> Counter[Parts[Cel
     """The distinct contributions of clusters, and how many clusters make each. A zero sum is the
     same as none: withdrawing from a tally may leave zeros behind.
     """
+    # Equal sums of a tally are mostly one object.
+    parts_by_id: dict[int, Part] = {}
+
+    def part_of(sums: Sums) -> Part:
+        part = parts_by_id.get(id(sums))
+        if part is None:
+            part = frozenset(item for item in sums.items() if item[1])
+            parts_by_id[id(sums)] = part
+        return part
+
     filled = {cell: clusters for cell, clusters in cells.items() if clusters}
     if len(filled) == 1:
         # Nothing to combine, so no dictionary of all clusters is needed.
         ((cell, clusters),) = filled.items()
-        counts = Counter(part for _, part in _parts_of(cell, clusters))
-        return Counter({(part,): times for part, times in counts.items()})
+        return Counter(((cell, part_of(sums)),) for sums in clusters.values())
     by_cluster: dict[str, Parts[Cell]] = {}
     # A hundred thousand clusters may have few distinct contributions.
     interned: dict[Parts[Cell], Parts[Cell]] = {}
     for cell, clusters in filled.items():
-        for cluster, part in _parts_of(cell, clusters):
-            parts = (*by_cluster.get(cluster, ()), part)
+        for cluster, sums in clusters.items():
+            parts = (*by_cluster.get(cluster, ()), (cell, part_of(sums)))
             by_cluster[cluster] = interned.setdefault(parts, parts)
     return Counter(by_cluster.values())
-
-
-def _parts_of(cell: Cell, clusters: Mapping[str, Sums]) -> Iterator[tuple[str, tuple[Cell, Part]]]:
-    """The clusters of a cell, each with its contribution: equal ones are one object."""
-    # Equal sums of a tally are mostly one object, too.
-    by_id: dict[int, tuple[Cell, Part]] = {}
-    by_items: dict[tuple[tuple[str, Amount], ...], tuple[Cell, Part]] = {}
-    for cluster, sums in clusters.items():
-        part = by_id.get(id(sums))
-        if part is None:
-            items = tuple(sums.items())
-            part = by_items.get(items)
-            if part is None:
-                part = by_items[items] = cell, frozenset(item for item in items if item[1])
-            by_id[id(sums)] = part
-        yield cluster, part
 
 
 def subtract_part(total: Sums, part: Part) -> Sums:

@@ -39,11 +39,7 @@ def count_contributors(cells: Collection[_Clusters], divisor: Sequence[str]) -> 
 
 def contributors(cells: Collection[_Clusters], divisor: Sequence[str]) -> set[str]:
     """The names of the clusters that contribute to the denominator in any of these cells."""
-    if not divisor:
-        return set[str]().union(*cells)
-    return {
-        name for clusters in cells for name, sums in clusters.items() if any(map(sums.get, divisor))
-    }
+    return {name for clusters in cells for name, sums in clusters.items() if _weight(sums, divisor)}
 
 
 def weighted_parts(figure: Figure, sums: Mapping[str, Sums]) -> Iterator[tuple[Figure, float]]:

@@ -45,8 +45,7 @@ class Tally:
         """Add amounts to a cluster of a cell."""
         clusters = self._cells.setdefault(cell, {})
         # Never in place: the current sums may be shared.
-        known = clusters.get(cluster)
-        clusters[cluster] = add_up((amounts,) if known is None else (known, amounts))
+        clusters[cluster] = add_up((clusters.get(cluster, {}), amounts))
 
     def merge(self, other: Tally) -> Tally:
         """A new tally that holds both."""
@@ -107,8 +106,5 @@ def add_up(parts: Iterable[Sums]) -> dict[str, Amount]:
     total: dict[str, Amount] = {}
     for sums in parts:
         for name, amount in sums.items():
-            if name in total:
-                total[name] += amount
-            else:
-                total[name] = 0 + amount
+            total[name] = total.get(name, 0) + amount
     return total
