@@ -45,7 +45,6 @@ from caliper.pipeline.store.team_quotas import TeamQuotas
 from caliper.pipeline.suites.administration import Administration
 from caliper.pipeline.suites.team_suites import TeamSuites
 from caliper.pipeline.work.worker import Attempt, WorkerLimits
-from caliper.ports.prompts import PromptPack
 from caliper.ports.stages import ScoreBoard, StageDescription, StageDirectory
 from caliper.ports.storage import ReportSink
 from caliper.ports.telemetry import SILENT
@@ -130,17 +129,14 @@ def answerer_parts(
 
     stages = _stages(ground, gate, settings, _STAGES[role])
     stage = stages.examining(_TOPICS[role], models_of, anchors)
+    kind = adhoc.JudgeServicer if role == "judge" else adhoc.QaReaderServicer
+    servicer = kind(role_models, role_models.identities[role], pack.digest)
     return ServiceParts(
-        services=(_examining_service(role, role_models, pack),),
+        services=(Service(servicer.contract, servicer),),
         workers=(TopicWork(stage.worker),),
         checks={"store": store_check(ground.store)},
         close=(anchors.close, *ground.close),
     )
-
-
-def _examining_service(role: str, answering: RoleModels, pack: PromptPack) -> Service:
-    kind = adhoc.JudgeServicer if role == "judge" else adhoc.QaReaderServicer
-    return Service(kind.contract, kind(answering, answering.identities[role], pack.digest))
 
 
 async def captioner_parts(

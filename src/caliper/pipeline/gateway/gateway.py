@@ -149,9 +149,13 @@ class Gateway:
                 started = await note_start(own_store, terms, now, first)
             else:
                 started = complete.started
-            await self._index(spec.run_id, started)
+            left = round((_LAST - started).total_seconds() * 1000)
+            await write_json(store, f"{_INDEX}{left:015}-{spec.run_id}.json")
             if complete is None:
-                await self._clear_end(own_store)
+                # The end of an earlier start.
+                await write_json(own_store, CANCELLED, cancelled=False)
+                await forget_refusal(own_store)
+                await replace_unreadable(own_store, END)
                 data = self._outside.codec.write(PlanJob(spec.run_id))
                 await self._outside.stream.publish(Message(PLAN_JOBS, f"{spec.run_id}/plan", data))
         return complete or Evaluation(spec, RunState.PLANNING, started), created
@@ -273,14 +277,3 @@ class Gateway:
                 if key.endswith(f"-{run}.json"):
                     return _LAST - timedelta(milliseconds=int(key.removeprefix(_INDEX)[:15]))
         return None
-
-    async def _index(self, run: str, started: datetime) -> None:
-        """Add a run to the index by the time of its first start."""
-        left = round((_LAST - started).total_seconds() * 1000)
-        await write_json(self._outside.store, f"{_INDEX}{left:015}-{run}.json")
-
-    async def _clear_end(self, own_store: ObjectStore) -> None:
-        """Clear an earlier cancellation or refusal of the run."""
-        await write_json(own_store, CANCELLED, cancelled=False)
-        await forget_refusal(own_store)
-        await replace_unreadable(own_store, END)

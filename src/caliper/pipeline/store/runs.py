@@ -13,9 +13,9 @@ from typing import Any, TypeVar
 from caliper.core.errors import DataLoss, InvalidInput, NotFound
 from caliper.core.keys import canonical_json
 from caliper.core.quotas import DayQuota
+from caliper.core.report import Reuse
 from caliper.core.run import SCHEMA, RunSpec, RunState, refuse_newer
 from caliper.core.terms import Priority, Terms
-from caliper.pipeline.store.run_end import check_end
 from caliper.pipeline.store.store_view import KeyPrefix
 from caliper.ports.storage import ObjectStore
 
@@ -53,8 +53,22 @@ async def read_json(store: ObjectStore, key: str) -> dict[str, Any] | None:
         raise DataLoss("not a JSON object with a schema", file=key)
     refuse_newer(fields["schema"], key)
     if key in (END, CANCELLED):
-        check_end(fields, key)
+        _check_end(fields, key)
     return fields
+
+
+def _check_end(end: Mapping[str, Any], file: str) -> None:
+    """Raise DataLoss if no release wrote these fields, on which readers of all runs rely."""
+    try:
+        RunState(end.get("state", RunState.FAILED))
+        int(end.get("start", 0))
+        Reuse(**(end.get("reuse") or {}))
+        if ended := end.get("ended_at"):
+            datetime.fromisoformat(ended)
+        for name in ("files", "segment_digests"):
+            end.get(name, {}).items()
+    except (TypeError, ValueError, AttributeError) as error:
+        raise DataLoss(f"not the end of a run: {error}", file=file) from error
 
 
 async def read_replaceable(store: ObjectStore, key: str) -> dict[str, Any]:
