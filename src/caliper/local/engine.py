@@ -23,10 +23,9 @@ from caliper.local.caption_writer import CaptionWriter
 from caliper.local.checks import warnings
 from caliper.local.config import config_record
 from caliper.local.directory import RunDirectory
-from caliper.local.report_imports import schedule_imports
 from caliper.local.reports import stored_report
 from caliper.local.setup import CaptionedRuleOf, RunSetup
-from caliper.local.stages import planning, work
+from caliper.local.stages import planning, schedule_imports, work
 from caliper.pipeline.aggregation.aggregator import Aggregator
 from caliper.pipeline.aggregation.drawn_blocks import DrawnBlocks
 from caliper.pipeline.aggregation.follower import Follower, FollowerTiming

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Callable, Coroutine, Sequence
+from contextlib import suppress
+from importlib import import_module
 from typing import Any
 
 from caliper.adapters.streams.memory import MemoryStream
@@ -14,6 +16,10 @@ from caliper.pipeline.planning.publisher import PLAN_JOBS, RUNS, VERDICTS
 from caliper.pipeline.work.worker import Attempt, WorkerLimits, first_failure
 from caliper.wiring.grounds import Ground
 from caliper.wiring.stages import Stage
+
+_REPORT_MODULES = ("numpy", "caliper.adapters.exports.parquet", "jinja2")
+_IMPORT_STEP = 0.3
+"""Seconds between these imports, for reading replies."""
 
 
 def planning(planner: Planner, ground: Ground, published: Callable[[int], None]) -> Stage:
@@ -29,6 +35,20 @@ def planning(planner: Planner, ground: Ground, published: Callable[[int], None])
         raise error
 
     return Stage(PLAN_JOBS, (plan, end), ground, WorkerLimits())
+
+
+def schedule_imports() -> None:
+    """Import what only a report needs soon, one after another, while the models are busy. Importing
+    in a thread would delay replies four times as long.
+    """
+    loop = asyncio.get_running_loop()
+    for number, name in enumerate(_REPORT_MODULES):
+        loop.call_later(number * _IMPORT_STEP, _import, name)
+
+
+def _import(name: str) -> None:
+    with suppress(ModuleNotFoundError):
+        import_module(name)
 
 
 async def work(
