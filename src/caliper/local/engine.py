@@ -33,7 +33,7 @@ from caliper.pipeline.aggregation.outlets import Bounds, Outlets, Trouble
 from caliper.pipeline.asking.examiner import Models
 from caliper.pipeline.asking.memory_limit import MemoryLimit
 from caliper.pipeline.asking.token_budget import SharedAllowances
-from caliper.pipeline.gateway.gateway import Gateway, Outside
+from caliper.pipeline.gateway.gateway import Gateway
 from caliper.pipeline.ledger.run_ledger import RunLedger
 from caliper.pipeline.planning.planner import Planner, Resumption
 from caliper.pipeline.planning.publisher import (
@@ -109,10 +109,10 @@ class LocalRun:
         store, stream, codec, supplies = ground.store, ground.stream, ground.codec, setup.supplies
         # The run is resolved: no stage is asked for its models.
         stages = LocalStages({})
-        outside = Outside(store, stream, codec, ground.clock, supplies, stages, self._board)
+        outside = store, stream, codec, ground.clock, supplies, stages, self._board
         if not await self._is_finished(run):
             self._directory.begin()
-        record, _ = await Gateway(outside, ground.runs).begin(setup.spec, setup.config.terms)
+        record, _ = await Gateway(*outside, ground.runs).begin(setup.spec, setup.config.terms)
         if record.state in WHOLE_STATES:
             await self._resume(run, None)
             return await stored_report(self._directory, await self._ledger(run), self._captions)

@@ -29,7 +29,7 @@ from caliper.pipeline.asking.team_budget import TeamBudgets
 from caliper.pipeline.asking.token_budget import SharedAllowances
 from caliper.pipeline.comparing.comparer import Comparer
 from caliper.pipeline.gateway.backlog_meter import BacklogMeter
-from caliper.pipeline.gateway.gateway import Gateway, Outside
+from caliper.pipeline.gateway.gateway import Gateway
 from caliper.pipeline.gateway.lost_starts import LostStarts
 from caliper.pipeline.planning.planner import Planner
 from caliper.pipeline.planning.publisher import JUDGE_JOBS, PLAN_JOBS, QA_JOBS
@@ -202,7 +202,7 @@ def gateway_parts(
     runs = TeamRuns(ground.store, ground.clock, ownership)
     supplies = StoredSupplies(ground.store, DatasetFiles, ownership)
     quotas = TeamQuotas(ground.store, ground.clock, ownership, options.quotas)
-    outside = Outside(
+    core = Gateway(
         ground.store,
         ground.stream,
         ground.codec,
@@ -210,11 +210,11 @@ def gateway_parts(
         supplies,
         stages,
         scores,
+        runs,
         ownership,
         quotas,
     )
     stage = _plan_stage(ground, Planner(ground.store, ground.stream, ground.codec, runs, supplies))
-    telemetry = ground.telemetry
     index = MediaIndex(ground.store, ground.clock)
     pictures = StoredPictures(ground.store, index, options.media_limits)
 
@@ -223,10 +223,10 @@ def gateway_parts(
 
     reader = RunReader(ground.store, runs, ground.clock, file_of)
     comparer = Comparer(ground.store, runs, pictures)
-    core = Gateway(outside, runs)
-    comparers = comparer, Looks(ground.store, runs, ModelRoom.rules())
-    owned = gateway.TeamStore(ground.store, ownership, quotas)
-    servicer = gateway.GatewayServicer(core, reader, comparers, owned, telemetry)
+    looks = Looks(ground.store, runs, ModelRoom.rules())
+    servicer = gateway.GatewayServicer(
+        core, reader, comparer, looks, ground.store, ownership, quotas, ground.telemetry
+    )
     administration = Administration(TeamSuites(ground.store, ground.clock, ownership))
     parts = ServiceParts(
         services=(Service(servicer.contract, servicer), *suites.services(administration)),
