@@ -160,7 +160,7 @@ def start(kind: type[AnySettings], build: Callable[[AnySettings], Awaitable[Serv
     limit_arenas()
 
     async def run(settings: AnySettings) -> None:
-        await serve(settings.server(), await build(settings), _log_address)
+        await serve(settings.server(), await build(settings), partial(_LOG.info, "serving on %s"))
 
     try:
         settings = read_settings(kind)
@@ -175,10 +175,6 @@ def start(kind: type[AnySettings], build: Callable[[AnySettings], Awaitable[Serv
         return DEFECT
     _LOG.info("stopped cleanly")
     return 0
-
-
-def _log_address(running: ServiceRun) -> None:
-    _LOG.info("serving on %s", running.server.address)
 
 
 async def all_services(
@@ -207,14 +203,16 @@ async def all_services(
 
 
 async def serve(
-    options: ServerOptions, parts: ServiceParts, started: Callable[[ServiceRun], None]
+    options: ServerOptions, parts: ServiceParts, started: Callable[[Address], None]
 ) -> None:
-    """Run services in one process until SIGTERM or Ctrl-C; call `started` once they listen."""
+    """Run services in one process until SIGTERM or Ctrl-C; call `started` once they listen, with
+    their address.
+    """
     running = ServiceRun(options, parts)
 
     async def announce() -> None:
         await running.started.wait()
-        started(running)
+        started(running.server.address)
 
     announcement = asyncio.ensure_future(announce())
     try:

@@ -95,7 +95,8 @@ class Examiner:
         ModelChanged, StoreUnavailable, and InvalidInput if the benchmark needs a language port
         that is not configured.
         """
-        role = _role(job)
+        from_media = job.items[0].source is Source.MEDIA
+        role = "media" if from_media else benchmark(job.benchmark).role
         answerer = self._models.answerers[f"{job.benchmark}/{role}"]
         uses_language = benchmark(job.benchmark).needs_language and job.caption is not None
         language = (self._models.tagger, self._models.embedder) if uses_language else ()
@@ -133,10 +134,6 @@ class Examiner:
             return await drive(benchmark(job.benchmark).examine(item, caption, settings), ports)
         except _LanguagePortFailed as error:
             return unscored_items([item], error.failure)
-
-
-def _role(job: ExamineJob) -> str:
-    return "media" if job.items[0].source is Source.MEDIA else benchmark(job.benchmark).role
 
 
 async def drive(examination: Examination, ports: _CachedPorts) -> tuple[Verdict, ...]:

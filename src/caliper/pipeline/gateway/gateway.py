@@ -40,7 +40,7 @@ from caliper.pipeline.ledger.verdict_log import check_segments
 from caliper.pipeline.planning.publisher import PLAN_JOBS
 from caliper.pipeline.planning.resolution import EvaluationRequest, resolve
 from caliper.pipeline.store.dataset_pushes import with_media
-from caliper.pipeline.store.owners import Ownership
+from caliper.pipeline.store.owners import Ownership, run_owners
 from caliper.pipeline.store.run_book import RunBook
 from caliper.pipeline.store.run_record import Evaluation, read_record
 from caliper.pipeline.store.runs import (
@@ -132,7 +132,8 @@ class Gateway:
                 quota = await self.quotas.admit_run(spec.run_id)
                 terms = replace(terms, quota=quota)
             # Before the spec, so that the run never belongs to everybody meanwhile.
-            await self.ownership.claim_run(store, spec.run_id)
+            content = f"runs/{spec.run_id}/{SPEC}"
+            await self.ownership.claim(store, run_owners(spec.run_id), content)
             stored, text = await own_store.get(SPEC), canonical_json(spec.to_json())
             created = stored is None
             if stored != text:
