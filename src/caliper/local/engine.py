@@ -49,6 +49,7 @@ from caliper.pipeline.reports.report_files import ReportFiles, captions_of_run
 from caliper.pipeline.store.plan import Captions, read_summary
 from caliper.pipeline.store.runs import read_starts, run_store
 from caliper.pipeline.store.supplies import save_caption
+from caliper.pipeline.work.stage import Stage
 from caliper.pipeline.work.worker import WorkerLimits
 from caliper.ports.clock import Clock
 from caliper.ports.stages import StopRule
@@ -59,7 +60,7 @@ from caliper.wiring.anchors import REPLAY
 from caliper.wiring.grounds import Ground
 from caliper.wiring.run_anchors import RunAnchors
 from caliper.wiring.sinks import folder_thumbnails, lacks, plain_sinks, sinks
-from caliper.wiring.stages import Checkpoint, ModelStages, Stage
+from caliper.wiring.stages import Checkpoint, ModelStages
 
 _BOUNDS = Bounds(verdicts=500)
 _TIMING = FollowerTiming(conclude=0.05, snapshot=2.0, patience=None, snapshots=False)

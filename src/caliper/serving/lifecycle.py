@@ -9,38 +9,12 @@ from contextlib import AsyncExitStack, suppress
 from dataclasses import dataclass, field
 from typing import Any
 
-from caliper.pipeline.work.worker import Worker, first_failure
+from caliper.pipeline.work.stage import Stage
+from caliper.pipeline.work.worker import first_failure
 from caliper.ports.storage import ObjectStore
 from caliper.ports.telemetry import SILENT, Telemetry
 from caliper.serving.grpc_server import GrpcServer, ServerOptions, Service
 from caliper.serving.health import Check
-
-
-class TopicWork:
-    """Works on a topic while the service runs; `check` fails while its worker pauses."""
-
-    def __init__(self, worker: Callable[[], Worker]) -> None:
-        self._make = worker
-        self._worker: Worker | None = None
-        self._stopped = False
-
-    async def run(self) -> None:
-        """Work until `stop`, then finish the jobs in flight."""
-        if not self._stopped:
-            # A consumer belongs to the event loop in which it is created.
-            self._worker = self._make()
-            await self._worker.run()
-
-    def stop(self) -> None:
-        """Take no more jobs."""
-        self._stopped = True
-        if self._worker is not None:
-            self._worker.stop()
-
-    async def check(self) -> None:
-        """Raise the error that has paused the work, if any."""
-        if self._worker is not None and self._worker.trouble is not None:
-            raise self._worker.trouble
 
 
 @dataclass(frozen=True, slots=True)
@@ -51,7 +25,7 @@ class ServiceParts:
     """
 
     services: tuple[Service, ...]
-    workers: tuple[TopicWork, ...] = ()
+    workers: tuple[Stage, ...] = ()
     tasks: tuple[Callable[[], Awaitable[None]], ...] = ()
     checks: Mapping[str, Check] = field(default_factory=dict)
     close: tuple[Callable[[], Awaitable[None]], ...] = ()
@@ -91,7 +65,7 @@ class ServiceRun:
         self.server = GrpcServer(options, (), {}, parts.telemetry)
         self.stopping = asyncio.Event()
         self.probed, self.started = asyncio.Event(), asyncio.Event()
-        self._workers: list[TopicWork] = []
+        self._workers: list[Stage] = []
 
     async def run(self) -> None:
         """Serve until `stopping` is set. Raises InvalidInput when it cannot listen, and what

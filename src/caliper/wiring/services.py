@@ -44,13 +44,14 @@ from caliper.pipeline.store.supplies import save_caption
 from caliper.pipeline.store.team_quotas import TeamQuotas
 from caliper.pipeline.suites.administration import Administration
 from caliper.pipeline.suites.team_suites import TeamSuites
+from caliper.pipeline.work.stage import Stage
 from caliper.pipeline.work.worker import Attempt, WorkerLimits
 from caliper.ports.stages import ScoreBoard, StageDescription, StageDirectory
 from caliper.ports.storage import ReportSink
 from caliper.ports.telemetry import SILENT
 from caliper.serving import adhoc, captioner, gateway, suites
 from caliper.serving.grpc_server import Service
-from caliper.serving.lifecycle import ServiceParts, TopicWork, merge_parts, store_check
+from caliper.serving.lifecycle import ServiceParts, merge_parts, store_check
 from caliper.serving.page_sources import PageSources
 from caliper.serving.peer_certificates import certificate_parts
 from caliper.wiring.endpoint_settings import EndpointSettings, ExaminerSettings
@@ -63,7 +64,7 @@ from caliper.wiring.roles import JobFilter, RoleModels, StoredMedia
 from caliper.wiring.run_anchors import RunAnchors
 from caliper.wiring.service_settings import CaptionerSettings
 from caliper.wiring.sinks import sink_of
-from caliper.wiring.stages import Checkpoint, ModelStages, Stage
+from caliper.wiring.stages import Checkpoint, ModelStages
 
 if TYPE_CHECKING:
     from caliper.serving import pages
@@ -133,7 +134,7 @@ def answerer_parts(
     servicer = kind(role_models, role_models.identities[role], pack.digest)
     return ServiceParts(
         services=(Service(servicer.contract, servicer),),
-        workers=(TopicWork(stage.worker),),
+        workers=(stage,),
         checks={"store": store_check(ground.store)},
         close=(anchors.close, *ground.close),
     )
@@ -169,7 +170,7 @@ async def captioner_parts(
     servicer = captioner.CaptionerServicer(model, pack, ground.store, media)
     parts = ServiceParts(
         services=(Service(servicer.contract, servicer),),
-        workers=(TopicWork(stage.worker),),
+        workers=(stage,),
         checks={"store": store_check(ground.store), "captioner's model": room.check},
         close=(*ground.close, room.close, decoders.close),
     )
@@ -187,7 +188,8 @@ def _plan_stage(ground: Ground, planner: Planner) -> Stage:
             await planner.give_up(ground.codec.read_plan_job(data), error)
 
     limits = WorkerLimits(_CONCURRENT_PLANS, pause=_PAUSE)
-    return Stage(PLAN_JOBS, (plan, give_up), ground, limits, ground.telemetry.stage("gateway"))
+    telemetry = ground.telemetry.stage("gateway")
+    return Stage(PLAN_JOBS, (plan, give_up), ground.stream, ground.clock, limits, telemetry)
 
 
 def gateway_parts(
@@ -230,7 +232,7 @@ def gateway_parts(
     administration = Administration(TeamSuites(ground.store, ground.clock, ownership))
     parts = ServiceParts(
         services=(Service(servicer.contract, servicer), *suites.services(administration)),
-        workers=(TopicWork(stage.worker),),
+        workers=(stage,),
         tasks=_gateway_tasks(ground, core),
         checks={"store": store_check(ground.store)},
         close=(comparer.close, *ground.close),

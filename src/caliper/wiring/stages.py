@@ -23,30 +23,14 @@ from caliper.pipeline.work.handlers import (
     ignore_verdicts,
     raise_error,
 )
-from caliper.pipeline.work.worker import GiveUp, Handle, Worker, WorkerLimits
+from caliper.pipeline.work.stage import Stage
+from caliper.pipeline.work.worker import WorkerLimits
 from caliper.ports.media import Media
 from caliper.ports.models import ChatModel
 from caliper.ports.prompts import PromptPack
-from caliper.ports.telemetry import SILENT, GroupJoined, Telemetry
+from caliper.ports.telemetry import SILENT, Telemetry
 from caliper.wiring.grounds import Ground
 from caliper.wiring.run_anchors import RunAnchors
-
-
-@dataclass(frozen=True, slots=True)
-class Stage:
-    """The work on one topic."""
-
-    topic: str
-    handlers: tuple[Handle, GiveUp]
-    ground: Ground
-    limits: WorkerLimits
-    telemetry: Telemetry = SILENT
-
-    def worker(self) -> Worker:
-        """A worker for the event loop in which this is called; all share one consumer group."""
-        member = self.ground.stream.consumer(self.topic, self.topic)
-        self.telemetry.record(GroupJoined(self.topic, member))
-        return Worker(member, *self.handlers, self.ground.clock, self.limits, self.telemetry)
 
 
 @dataclass(frozen=True, slots=True)
@@ -96,7 +80,7 @@ class ModelStages:
             ground.stream, ground.codec, examiner_of, record_usage, self.examined, self.failed
         )
         handlers = (handler.handle, handler.give_up)
-        return Stage(topic, handlers, ground, self.limits, self.telemetry)
+        return Stage(topic, handlers, ground.stream, ground.clock, self.limits, self.telemetry)
 
     def captioning(self, checkpoint: Checkpoint, keep: SaveCaption) -> Stage:
         """The captioner; `keep` is called with each caption before it is examined."""
@@ -122,8 +106,14 @@ class ModelStages:
             ground.stream, ground.codec, no_examiner, record_usage, self.examined, self.failed
         )
         handler = CaptionHandler(examining, captioner_of, keep)
-        handlers = (handler.handle, handler.give_up)
-        return Stage(CAPTION_JOBS, handlers, ground, self.limits, self.telemetry)
+        return Stage(
+            CAPTION_JOBS,
+            (handler.handle, handler.give_up),
+            ground.stream,
+            ground.clock,
+            self.limits,
+            self.telemetry,
+        )
 
 
 @dataclass(frozen=True, slots=True)
