@@ -76,18 +76,8 @@ class RunLedger:
         """The items in plan order, one shard at a time."""
         return read_plan(self.store, self.summary)
 
-    async def load(self, *, heal: bool = False) -> None:
-        """Enter all verdicts of the stored segments. Raises what `StoreLog.batches` raises."""
-        await self._enter(self.log.batches(heal=heal))
-
-    async def load_new(self) -> None:
-        """Enter the verdicts that another process has stored since. Only for read-only ledgers.
-
-        Raises what `load` raises.
-        """
-        await self._enter(self.log.read_new())
-
-    async def _enter(self, batches: AsyncIterator[list[tuple[int, Verdict]]]) -> None:
+    async def load(self, batches: AsyncIterator[list[tuple[int, Verdict]]]) -> None:
+        """Enter verdicts of the log, which come with their places. Raises what reading raises."""
         async for batch in batches:
             contested = self.ledger.contested(verdict for _, verdict in batch)
             self.ledger.enter(batch, await self.log.read_many(contested))
