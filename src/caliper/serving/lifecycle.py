@@ -3,9 +3,8 @@
 from __future__ import annotations
 
 import asyncio
-import signal
-from collections.abc import Awaitable, Callable, Iterable, Mapping, Sequence
-from contextlib import AsyncExitStack, suppress
+from collections.abc import Awaitable, Callable, Mapping, Sequence
+from contextlib import AsyncExitStack
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -127,35 +126,3 @@ async def _cancel(tasks: Sequence[asyncio.Future[Any]]) -> None:
             raise first_failure(failure)
         if isinstance(failure, Exception):
             raise failure
-
-
-async def run_until_signal(running: Iterable[ServiceRun]) -> None:
-    """Run services until SIGTERM or SIGINT. They start in this order and stop in reverse."""
-    services = list(running)
-    stop = asyncio.Event()
-    loop = asyncio.get_running_loop()
-    for signal_number in (signal.SIGTERM, signal.SIGINT):
-        loop.add_signal_handler(signal_number, stop.set)
-    await run_all(services, stop)
-
-
-async def run_all(services: Sequence[ServiceRun], stop: asyncio.Event) -> None:
-    """Run services until `stop` is set or one of them fails. Raises its failure."""
-    tasks: list[asyncio.Task[None]] = []
-    stopping = asyncio.ensure_future(stop.wait())
-    try:
-        for service in services:
-            tasks.append(asyncio.ensure_future(service.run()))
-            starting = asyncio.ensure_future(service.started.wait())
-            first = [starting, stopping, tasks[-1]]
-            await asyncio.wait(first, return_when=asyncio.FIRST_COMPLETED)
-            starting.cancel()
-        await asyncio.wait([stopping, *tasks], return_when=asyncio.FIRST_COMPLETED)
-    finally:
-        stopping.cancel()
-        for service, task in reversed(list(zip(services, tasks, strict=False))):
-            service.stopping.set()
-            with suppress(asyncio.CancelledError):
-                await asyncio.wait([task])
-    for task in tasks:
-        task.result()

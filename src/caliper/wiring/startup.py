@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import logging
+import signal
 from collections.abc import Awaitable, Callable, Iterator
 from dataclasses import replace
 from functools import partial
@@ -23,7 +24,7 @@ from caliper.ports.stages import StageDescription, StageDirectory
 from caliper.serving.addresses import Address
 from caliper.serving.calls import remaining_seconds
 from caliper.serving.grpc_server import ServerOptions
-from caliper.serving.lifecycle import ServiceParts, ServiceRun, merge_parts, run_until_signal
+from caliper.serving.lifecycle import ServiceParts, ServiceRun, merge_parts
 from caliper.serving.metrics import metrics_parts
 from caliper.serving.peer_certificates import certificate_parts
 from caliper.wiring.aggregators import aggregator_parts
@@ -208,7 +209,9 @@ async def serve(
     """Run services in one process until SIGTERM or Ctrl-C; call `started` once they listen, with
     their address.
     """
-    running = ServiceRun(options, parts)
+    running, loop = ServiceRun(options, parts), asyncio.get_running_loop()
+    for number in (signal.SIGTERM, signal.SIGINT):
+        loop.add_signal_handler(number, running.stopping.set)
 
     async def announce() -> None:
         await running.started.wait()
@@ -216,6 +219,6 @@ async def serve(
 
     announcement = asyncio.ensure_future(announce())
     try:
-        await run_until_signal([running])
+        await running.run()
     finally:
         announcement.cancel()
