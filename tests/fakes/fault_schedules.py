@@ -195,8 +195,9 @@ async def _garbage(scene: Scene, step: Step) -> None:
 async def _publish(scene: Scene, messages: list[Message]) -> None:
     stream = KafkaStream(scene.there.ground.kafka)
     try:
-        for message in messages:
-            await patient(partial(stream.publish, message))
+        async with asyncio.TaskGroup() as group:
+            for message in messages:
+                group.create_task(patient(partial(stream.publish, message)))
     finally:
         await stream.close()
 

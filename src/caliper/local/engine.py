@@ -23,7 +23,7 @@ from caliper.local.caption_writer import CaptionWriter
 from caliper.local.checks import warnings
 from caliper.local.config import config_record
 from caliper.local.directory import RunDirectory
-from caliper.local.reports import stored_report
+from caliper.local.reports import has_files, stored_report, write_report
 from caliper.local.setup import CaptionedRuleOf, RunSetup
 from caliper.local.stages import planning, schedule_imports, work
 from caliper.pipeline.aggregation.aggregator import Aggregator
@@ -112,11 +112,14 @@ class LocalRun:
         stages = LocalStages({})
         outside = store, stream, codec, ground.clock, supplies, stages, self._board
         if not await self._is_finished(run):
-            self._directory.begin()
+            await self._directory.begin(setup.spec)
         record, _ = await Gateway(*outside, ground.runs).begin(setup.spec, setup.config.terms)
         if record.state in WHOLE_STATES:
             await self._resume(run, None)
-            return await stored_report(self._directory, await self._ledger(run), self._captions)
+            run_ledger = await self._ledger(run)
+            if not has_files(self._directory, run_ledger):
+                return await write_report(self._directory)
+            return await stored_report(self._directory, run_ledger, self._captions)
         await self._work(Planner(store, stream, codec, ground.runs, supplies, self._resume))
         if self._report is None:
             message = "the run did not end; rerun the same command"
@@ -173,7 +176,7 @@ class LocalRun:
         run_ledger.start = starts.number
         self.known = directory.is_finished and run_ledger.due_state is RunState.FINISHED
         if not self.known:
-            directory.begin()
+            await directory.begin(run_ledger.spec)
             directory.write_captions(await self._captions_of(run_ledger))
         self._resumed.set()
         return Resumption(run_ledger.ledger, self._written)

@@ -104,7 +104,7 @@ class ReportFiles:
                 return None
             if self._folder is None:
                 await _keep(run.store, files)
-            run.files = {file.name: await asyncio.to_thread(_digest, file) for file in files}
+            run.files = {file.name: await asyncio.to_thread(file_digest, file) for file in files}
             return RunState(report.state), run.files.get(REPORT, "")
 
 
@@ -114,7 +114,8 @@ async def _keep(store: ObjectStore, files: Sequence[Path]) -> None:
         await store.put(f"report/{file.name}", file)
 
 
-def _digest(file: Path) -> str:
+def file_digest(file: Path) -> str:
+    """The SHA-256 of a file. Raises OSError."""
     with file.open("rb") as data:
         return hashlib.file_digest(data, "sha256").hexdigest()
 

@@ -226,6 +226,16 @@ def cancels(mark: Mapping[str, Any], start: int) -> bool:
     return bool(mark.get("cancelled")) and int(mark.get("start", start)) >= start
 
 
+async def forget_end(run: ObjectStore) -> None:
+    """Forget how a run ended, but not which verdicts it had: changed ones would become scores.
+
+    Raises StoreUnavailable or StoreFull.
+    """
+    if end := await read_replaceable(run, END):
+        kept = ("run", "segments", "segment_digests")
+        await write_json(run, END, **{name: end[name] for name in kept if name in end})
+
+
 async def note_cancel(run: ObjectStore) -> None:
     """Record that the last start of a run is cancelled. Raises StoreUnavailable or StoreFull."""
     start = (await read_starts(run)).number
