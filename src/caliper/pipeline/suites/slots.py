@@ -26,7 +26,7 @@ from caliper.core.errors import BackendError, BackendRejected, LeaseLost, StoreU
 from caliper.pipeline.aggregation.lease import Lease, LeasedStore
 from caliper.pipeline.store.changes import unique_json
 from caliper.pipeline.store.runs import read_json, read_replaceable
-from caliper.pipeline.suites.tenure import while_held
+from caliper.pipeline.suites.tenure import stop, while_held
 from caliper.ports.clock import Clock
 from caliper.ports.serving import CheckpointEndpoint, CheckpointServer, Clear, Trace
 from caliper.ports.storage import DeletableStore, ObjectStore
@@ -150,9 +150,7 @@ class ServingSlot:
                 await watch
             return await task
         finally:
-            for each in (task, watch):
-                each.cancel()
-            await asyncio.gather(task, watch, return_exceptions=True)
+            await stop(task, watch)
 
     async def _put_away(self, lease: Lease) -> None:
         await lease.renew()
