@@ -2,21 +2,24 @@
 
 from __future__ import annotations
 
-from abc import ABC, abstractmethod
 from collections.abc import AsyncIterator
 from pathlib import Path
 
 from caliper.ports.storage import ObjectStore
 
 
-class StoreView(ABC):
+class StoreView:
     """A ports.storage.ObjectStore whose objects are in other stores. Methods raise what the methods
     of the store with the object raise.
     """
 
-    @abstractmethod
+    _store: ObjectStore
+
     def _place(self, key: str) -> tuple[ObjectStore, str]:
-        """The store that has an object, or all objects with a prefix, and its key there."""
+        """The store that has an object, or all objects with a prefix, and its key there: the same
+        key, unless a subclass says otherwise.
+        """
+        return self._store, key
 
     async def put(self, key: str, data: bytes | Path) -> None:
         store, place = self._place(key)
