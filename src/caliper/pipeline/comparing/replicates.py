@@ -15,7 +15,6 @@ from caliper.benchmarks.registry import benchmark
 from caliper.core.errors import InvalidInput
 from caliper.core.outcome import Scored
 from caliper.core.question import Source
-from caliper.core.report import Figure
 from caliper.core.run import RunSpec
 from caliper.core.tally import Tally
 from caliper.pipeline.comparing.comparison import refuse_partial
@@ -122,14 +121,7 @@ def _matching(
         weights = stratum_weights(check.benchmark, figure, sizes, layout, tally)
         is_known = bool(weights) and sizes.keys() >= weights.keys()
         if measure is not None and is_known and fnmatchcase(name, check.figure):
-            margin = _margin(check, figure, tally)
+            value = figure.statistic({cell: tally.total(cell) for cell in figure.cells})
+            margin = check.margin(value)
             matches.append((StopCheck(name, weights, measure, margin / figure.scale), margin))
     return matches
-
-
-def _margin(check: Check, figure: Figure, tally: Tally) -> float:
-    margins = [] if check.max_drop is None else [check.max_drop]
-    value = figure.statistic({cell: tally.total(cell) for cell in figure.cells})
-    if check.max_relative_drop is not None and value is not None:
-        margins.append(check.max_relative_drop * abs(value))
-    return min(margins, default=0.0)
