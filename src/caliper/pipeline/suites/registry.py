@@ -53,12 +53,12 @@ class StoredEntry:
     @property
     def key(self) -> str:
         """The key of its object."""
-        return _key(self.entry.suite, self.entry.version, self.entry.checkpoint.revision)
+        return self.entry.key("entries")
 
     @property
     def lease_key(self) -> str:
         """The key of its lease."""
-        return self.key.replace("/entries/", "/leases/", 1)
+        return self.entry.key("leases")
 
 
 class SuiteRegistry:
@@ -129,9 +129,9 @@ class SuiteRegistry:
         step if it had none. One whose source was gone is registered again. Raises StoreUnavailable.
         """
         checkpoint = suite.numbered(checkpoint)
-        key = _key(suite.name, suite.version, checkpoint.revision)
         now = self.now()
         new = CheckpointEntry.new(suite.name, suite.version, checkpoint, now)
+        key = new.key("entries")
         for _ in range(TRIES):
             tag = await self.store.version(key)
             before = await find_as(self.store, key, CheckpointEntry.from_json)
@@ -236,10 +236,6 @@ def find_entries(stored: Sequence[StoredEntry], text: str) -> list[StoredEntry]:
 
 def _is_named(checkpoint: CheckpointRevision, text: str) -> bool:
     return checkpoint.revision.startswith(text) or checkpoint.name == text
-
-
-def _key(suite: str, version: str, revision: str) -> str:
-    return f"{_ROOT}{suite}/entries/{version}/{revision}.json"
 
 
 def _merged(before: CheckpointEntry, again: CheckpointRevision, now: str) -> CheckpointEntry:
