@@ -17,9 +17,9 @@ from caliper.core.outcome import Scored
 from caliper.core.question import Source
 from caliper.core.run import RunSpec
 from caliper.core.tally import Tally
-from caliper.pipeline.comparing.comparison import refuse_partial
+from caliper.pipeline.comparing.comparison import open_whole
 from caliper.pipeline.comparing.figure_strata import MEASURES, stratum_weights
-from caliper.pipeline.ledger.report import run_status, tallies
+from caliper.pipeline.ledger.report import tallies
 from caliper.pipeline.ledger.run_ledger import RunLedger
 from caliper.pipeline.ledger.runs import StoredRun
 
@@ -46,7 +46,7 @@ async def try_policy(
     captions, NotReady for a run that is not complete, and what opening a run raises.
     """
     _refuse(runs[0].spec, runs[1].spec)
-    first, second = [await _open(run) for run in runs]
+    first, second = [await open_whole(run) for run in runs]
     units = await _units(first)
     verdicts = _scores(first, units), _scores(second, units)
     totals = await tallies(first.spec, first.plan, first.ledger)
@@ -78,14 +78,6 @@ def _refuse(first: RunSpec, second: RunSpec) -> None:
                 f"a model wrote captions of {part.name} in each run: supply the same to both",
                 field="runs",
             )
-
-
-async def _open(stored: StoredRun) -> RunLedger:
-    run = await stored.open()
-    state, coverage = run_status(run.spec, run.summary, run.ledger)
-    share = min((part.share for part in coverage.values()), default=0.0)
-    refuse_partial(f"run {run.run} ({run.spec.name})", state, share)
-    return run
 
 
 async def _units(run: RunLedger) -> list[Unit]:
