@@ -166,6 +166,9 @@ class LeasedStore(StoreView):
     def __init__(self, store: ObjectStore, lease: Lease) -> None:
         self._store, self._lease = store, lease
 
+    def _place(self, key: str) -> tuple[ObjectStore, str]:
+        return self._store, key
+
     async def put(self, key: str, data: bytes | Path) -> None:
         """Store bytes or the content of a file. Raises LeaseLost, StoreUnavailable, StoreFull."""
         # Each try renews the lease: an intervening write is a late one, or our own.

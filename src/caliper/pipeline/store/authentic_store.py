@@ -53,6 +53,9 @@ class AuthenticStore(StoreView):
         self._telemetry, self._run_of_task = telemetry, run_of_task
         self._logged: LRUCache[str, None] = LRUCache(_RUNS)
 
+    def _place(self, key: str) -> tuple[ObjectStore, str]:
+        return self._store, key
+
     async def put(self, key: str, data: bytes | Path) -> None:
         """Store bytes or the content of a file, signed if the object is of a signed kind. Raises
         StoreUnavailable or StoreFull.

@@ -2,24 +2,21 @@
 
 from __future__ import annotations
 
+from abc import ABC, abstractmethod
 from collections.abc import AsyncIterator
 from pathlib import Path
 
 from caliper.ports.storage import ObjectStore
 
 
-class StoreView:
+class StoreView(ABC):
     """A ports.storage.ObjectStore whose objects are in other stores. Methods raise what the methods
     of the store with the object raise.
     """
 
-    _store: ObjectStore
-
+    @abstractmethod
     def _place(self, key: str) -> tuple[ObjectStore, str]:
-        """The store that has an object, or all objects with a prefix, and its key there: the same
-        key, unless a subclass says otherwise.
-        """
-        return self._store, key
+        """The store that has an object, or all objects with a prefix, and its key there."""
 
     async def put(self, key: str, data: bytes | Path) -> None:
         store, place = self._place(key)

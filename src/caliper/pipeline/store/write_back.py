@@ -25,6 +25,9 @@ class WriteBackBuffer(StoreView):
         self._store = store
         self._buffer: LRUCache[str, bytes] = LRUCache(capacity)
 
+    def _place(self, key: str) -> tuple[ObjectStore, str]:
+        return self._store, key
+
     async def put(self, key: str, data: bytes | Path) -> None:
         """Store `data`. Raises StoreUnavailable or StoreFull; bytes are then buffered."""
         try:
