@@ -99,6 +99,15 @@ async def read_as(
         raise DataLoss(error.message, file=key) from error
 
 
+async def find_as(
+    store: ObjectStore, key: str, decode: Callable[[dict[str, Any]], _Value]
+) -> _Value | None:
+    """Like `read_as`; None also for what cannot be read, and the caller leaves out or replaces."""
+    with suppress(DataLoss):
+        return await read_as(store, key, decode)
+    return None
+
+
 async def read_spec(store: ObjectStore, run: str) -> RunSpec | None:
     """The spec of a run; None if it is not stored.
 
@@ -179,10 +188,7 @@ async def find_starts(run: ObjectStore) -> Starts | None:
     """The starts of a run; None if there are none, or none that can be read and that the caller
     replaces. Raises NewerSchema, StoreUnavailable.
     """
-    try:
-        return await read_as(run, STARTED, Starts.from_json)
-    except DataLoss:
-        return None
+    return await find_as(run, STARTED, Starts.from_json)
 
 
 async def last_start(run: ObjectStore) -> int:
