@@ -93,6 +93,9 @@ def test_scores(reply: str, score: int | None) -> None:
         ("Score: 3/5", 3),
         ("Score: 3\n\nThe sentence", 3),
         ("4, as the", 4),
+        ("4, the sentence", 4),
+        ("Score: 4, 3 or", None),
+        ("Score: 4, if", None),
         ("4\nThe sentence has 2 of", 4),
         ("I'd give it a 4; for a 5 the collar", 4),
     ],
@@ -137,7 +140,9 @@ def test_an_option_that_begins_another_is_not_certain(
     assert certain_part(reply, options) == certain
 
 
-def outcome(name: str, reply: str, data: list[Row], qa_rows: list[Row] | None = None) -> Outcome:
+def outcome(
+    name: str, reply: str, data: list[Row], qa_rows: list[Row] | None = None, **settings: str
+) -> Outcome:
     """The outcome of the last question about these rows, whose reply is cut off."""
 
     def answer(batch: Batch) -> list[Any]:
@@ -151,7 +156,7 @@ def outcome(name: str, reply: str, data: list[Row], qa_rows: list[Row] | None = 
 
     *_, item = benchmark(name).plan(data, PlanRequest({}, repeats=1, qa_rows=qa_rows))
     caption = None if item.source is Source.MEDIA else "A dog."
-    _, verdicts = driven(benchmark(name).examine(item, caption, {}), answer)
+    _, verdicts = driven(benchmark(name).examine(item, caption, settings), answer)
     found: Outcome = verdicts[-1].outcome
     return found
 
@@ -168,3 +173,10 @@ def test_readers(reply: str, expected: Outcome) -> None:
     assert outcome("comprecap", reply, [], [Row("compreqa_p.json", 1, DOGS)]) == expected
     media = [Row("scene.jsonl", 1, MEDIA)]
     assert outcome("capability", reply, [Row("scene.jsonl", 1, SCENE)], media) == expected
+
+
+def test_the_released_readings_read_on_as_the_scripts_do() -> None:
+    picture, question = Row("anno.json", 1, PICTURE), Row("f.json", 1, QUESTION)
+    score = outcome("comprecap", "To get a 5, the", [picture], reading="released")
+    assert score == Scored(Fraction(5))
+    assert outcome("captionqa", "There are 1", [question], reading="released") == ONE

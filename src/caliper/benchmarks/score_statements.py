@@ -18,21 +18,26 @@ _DENIED = re.compile(
     r"|really|even|as|of|rating|full|perfect)\b){0,8}[\s*_\"'(]{1,4}\Z",
     re.IGNORECASE,
 )
-# "It earns the maximum score of 5" is a verdict, "the maximum score is 5" is none.
-_LIMIT = re.compile(
-    r"(?:\bout\sof(?:\s(?:an?|the|total|possible|max(?:imum)?|of)\b){0,4}|(?<!\badd\s)(?<!\badds\s)\bup\sto"
-    r"|\b(?:max(?:im(?:um|al))?\b\.?|min(?:im(?:um|al))?\b\.?|highest|lowest"
+# "The maximum score is 5", "Max score: 5"; but "it earns the maximum score: 5" is a verdict.
+_LIMIT_NAME = (
+    r"(?:max(?:im(?:um|al))?\b\.?|min(?:im(?:um|al))?\b\.?|highest|lowest"
     r"|(?:best|perfect|possible|ideal)\s(?=possible|score|rating|mark))"
     r"(?:\s?(?:possible|scores?|rating|mark|value|number|points?)\b){0,3}"
-    r"(?:\s(?:here\s)?(?:is|are|was|(?:would|could|can)\sbe)|[*_]{0,2}\s?[:=][*_]{0,2})"
-    r"|\b(?:otherwise|else),?"
-    r"|(?<=\w\s)(?<!\bthe\s)(?<!\bmy\s)(?<!\bsingle\s)number(?:\sis)?|\bstep)[\s*_\"'(]{1,4}\Z",
+)
+_LIMIT = re.compile(
+    r"(?:\bout\sof(?:\s(?:an?|the|total|possible|max(?:imum)?|of)\b){0,4}"
+    r"|(?<!\badd\s)(?<!\badds\s)\bup\sto"
+    rf"|\b{_LIMIT_NAME}\s(?:here\s)?(?:is|are|was|(?:would|could|can)\sbe)"
+    rf"|(?<![A-Za-z] )\b(?:the\s|an?\s)?{_LIMIT_NAME}[*_]{{0,2}}\s?[:=][*_]{{0,2}}"
+    r"|\b(?:otherwise|else),?|\bstep"
+    r"|(?<=\w\s)(?<!\bthe\s)(?<!\bmy\s)(?<!\bsingle\s)(?<!\binteger\s)number(?:\sis)?"
+    r")[\s*_\"'(]{1,4}\Z",
     re.IGNORECASE,
 )
 _ASKED = re.compile(r"[\"'*_)\]]{0,4}[ \t]?\?")
 _CONDITION = re.compile(
     r"[\"'*_)\]]{0,4}(?:,?[ \t]\(?(?:only[ \t])?"
-    r"(?:if\b(?![ \t](?:I[ \t](?:had|have|must)|any|anything|not)\b)|when(?:ever)?\b|unless\b"
+    r"(?:if\b(?![ \t](?:I[ \t](?:had|have|must)|any|anything|not|only)\b)|when(?:ever)?\b|unless\b"
     r"|provided\b|as[ \t]long[ \t]as\b)"
     r"|[ \t]only[ \t]for\b|[ \t](?:means?|requires?|would[ \t](?:mean|require|need))\b|[ \t]?="
     r"|[ \t]?(?:\([^()\n]{1,40}\)|for[ \t][^.,;\n]{1,40}),[ \t](?:and[ \t]|or[ \t])?"
@@ -42,7 +47,8 @@ _CONDITION = re.compile(
 # The number and the clause have ended: "4\n", "4. The", "4, as", "**4**", "4/5".
 _COMPLETE = re.compile(
     r"[\"'`)\]]{0,3}(?:[*_]|[ \t]?\n|[.!;][\"')*_]{0,3}\s|\s?(?:/|out\sof\s)\s?5(?![0-9])"
-    r"|\s[\u2013\u2014-]\s|,?\s(?:because|as|since|due|but|given)\b|,\s?[\"']\w)",
+    r"|\s[\u2013\u2014-]\s|,?\s(?:because|as|since|due|but|given)\b|,\s?[\"']\w"
+    r"|,\s(?!(?:and|or|to|otherwise|else|maybe|perhaps)\b)[a-z]{2})",
     re.IGNORECASE,
 )
 

@@ -43,11 +43,10 @@ _SCORE_STATEMENT = re.compile(
     re.IGNORECASE,
 )
 # Elsewhere an object quotes, gives an example, or recalls the rubric.
-_NESTED = {
-    *("result", "results", "verdict", "answer", "output", "response", "reply", "decision", "final"),
-    *("score", "scores", "evaluation", "judgment", "judgement", "assessment"),
-    *(task.casefold() for task in TASKS),
-}
+_NESTED = re.compile(
+    r"(?:(?:final|my|your)[_ ])?(?:result|verdict|answer|output|response|reply|decision|final|score"
+    r"|evaluation|judge?ment|assessment|data|json)s?|" + "|".join(name.casefold() for name in TASKS)
+)
 _LIST = re.compile(r"\[\s{0,4}[\"'][^\[\]\n]{1,400}\]")
 
 
@@ -165,7 +164,7 @@ def _values(value: object, extract: Extract[Value]) -> Iterator[ReplyValue[Value
     if reading := extract(fields):
         yield reading
         return
-    nested = [inner for key, inner in fields.items() if key in _NESTED]
+    nested = [inner for key, inner in fields.items() if _NESTED.fullmatch(key)]
     for inner in value if isinstance(value, list) else nested:
         yield from _values(inner, extract)
 

@@ -22,7 +22,8 @@ else:
     letters = lazy_module("caliper.benchmarks.letters")  # Its patterns take long to compile.
 
 _FIELD = re.compile(
-    r"[\s\"'`*.]{0,4}(?P<score>[+-]?[0-9]+)(?:\.0+)?(?:\s?(?:/|\bout\sof\b|\bof\b)\s?5)?[\s\"'`*.]{0,4}"
+    r"[\s\"'`*]{0,4}(?P<score>[+-]?[0-9]+)(?:\.0+)?(?:\s?(?:/|\bout\sof\b|\bof\b)\s?5)?[\s\"'`*.]{0,4}"
+    r"(?:\s?[(:\u2013-]\s?[A-Za-z][^0-9]*)?"
 )
 _ALONE = re.compile(r"[\s*_`\"'(]{0,8}-?[0-9]+(?:\s?/\s?5)?[\s*_`\"').]{0,8}")
 _ANY_INTEGER = re.compile(r"\d+")
@@ -37,7 +38,7 @@ _CUE = re.compile(
 )
 # A number before a noun counts things: "2 cups".
 _NUMBER = re.compile(
-    r"(?<![\w.])(?P<score>-?[0-9]+)(?![0-9])(?P<other>\.[0-9]"
+    r"(?<![\w.])(?P<score>-?[0-9]+)(?![0-9])(?P<other>[.,][0-9]|\s?%"
     r"|[\"'*_]{0,4}\s?\(?(?:-|\u2013|\bor\b|\bto\b)\s?[0-9]|\s?(?:/|\bout\sof\b)\s?(?!5\b)[0-9])?"
     r"(?P<counted>\s(?!(?:out|of|points?|stars?|because|as|since|for|but|and|which|would|is)\b)[a-z])?"
 )
@@ -99,8 +100,13 @@ def _score_field(value: object) -> str | None:
     key = next((key for key in ("score", "rating") if key in fields), None)
     if key is None:
         return None
-    integer = None if isinstance(fields[key], bool) else _FIELD.fullmatch(str(fields[key]))
-    return integer["score"].removeprefix("+") if integer else ""
+    text = str(fields[key])
+    integer = None if isinstance(fields[key], bool) else _FIELD.fullmatch(text)
+    if not integer:
+        return ""
+    stated = Statement(integer["score"].removeprefix("+"), 0, Stance.OWN)
+    confirmed_score = confirmed(stated, text, integer.span("score"), truncated=False)
+    return (confirmed_score and confirmed_score.value) or ""
 
 
 def _prose_statements(text: str, voices: Voices, *, truncated: bool) -> Iterator[Statement[str]]:
