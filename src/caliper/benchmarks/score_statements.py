@@ -37,17 +37,23 @@ _LIMIT = re.compile(
 _ASKED = re.compile(r"[\"'*_)\]]{0,4}[ \t]?\?")
 _CONDITION = re.compile(
     r"[\"'*_)\]]{0,4}(?:,?[ \t]\(?(?:only[ \t])?"
-    r"(?:if\b(?![ \t](?:I[ \t](?:had|have|must)|any|anything|not|only)\b)|when(?:ever)?\b|unless\b"
-    r"|provided\b|as[ \t]long[ \t]as\b)"
+    r"(?:if\b(?![ \t](?:I[ \t](?:had|have|must)|only)\b|[ \t]any(?:thing)?[.,)])"
+    r"|when(?:ever)?\b|unless\b|provided\b|as[ \t]long[ \t]as\b)"
     r"|[ \t]only[ \t]for\b|[ \t](?:means?|requires?|would[ \t](?:mean|require|need))\b|[ \t]?="
     r"|[ \t]?(?:\([^()\n]{1,40}\)|for[ \t][^.,;\n]{1,40}),[ \t](?:and[ \t]|or[ \t])?"
-    r"[+-]?[0-9][ \t]?(?:\(|=|(?:for|if)\b))",
+    r"[+-]?[0-9][ \t]?(?:\(|=|(?:for|if|otherwise)\b))",
     re.IGNORECASE,
 )
+# "If everything agreed, I would give 5"
+_HYPOTHESIS = re.compile(
+    r"(?:\A|[.!?\n]\s{0,3})(?:if\s(?!(?:I|we|you)\b)|had\s)[^.!?\n]{1,90}\bwould\b[^.!?\n]{0,40}\Z",
+    re.IGNORECASE,
+)
+_LONGEST_HYPOTHESIS = 160
 # The number and the clause have ended: "4\n", "4. The", "4, as", "**4**", "4/5".
 _COMPLETE = re.compile(
     r"[\"'`)\]]{0,3}(?:[*_]|[ \t]?\n|[.!;][\"')*_]{0,3}\s|\s?(?:/|out\sof\s)\s?5(?![0-9])"
-    r"|\s[\u2013\u2014-]\s|,?\s(?:because|as|since|due|but|given)\b|,\s?[\"']\w"
+    r"|,?\s(?:because|as|since|due|but|given)\b|,\s?[\"']\w"
     r"|,\s(?!(?:and|or|to|otherwise|else|maybe|perhaps)\b)[a-z]{2})",
     re.IGNORECASE,
 )
@@ -68,7 +74,8 @@ def confirmed(
         return None
     if _ASKED.match(text, end):
         return None
-    if _CONDITION.match(text, end):
+    hypothesis = _HYPOTHESIS.search(text, max(0, start - _LONGEST_HYPOTHESIS), start)
+    if hypothesis or _CONDITION.match(text, end):
         return replace(statement, value=None, mark=min(statement.mark, Stance.MENTIONED))
     if truncated and not _COMPLETE.match(text, end):
         return replace(statement, value=None)

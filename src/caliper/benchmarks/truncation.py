@@ -9,6 +9,12 @@ from caliper.benchmarks.replies import answer_text
 from caliper.benchmarks.statements import Stance, Statement, Value, Voices, settle
 
 _OWN_LINE = re.compile(r"\n\s{0,4}(?:```\w{0,8}\s{1,2})?\Z")
+# It shows how the output has to look.
+_FORMAT = re.compile(
+    r"\b(?:formats?|examples?|templates?|schema|outputs|scores|possible|like)\b[^.!?\n]{0,40}\n"
+    r"\s{0,4}(?:```\w{0,8}\s{1,2})?\Z",
+    re.IGNORECASE,
+)
 _LAST_NUMBER = re.compile(r"(?<![0-9.,:/])[0-9][0-9.,:/]{0,20}\Z")
 
 
@@ -24,8 +30,11 @@ def settle_reply(
 def mark_of_object(voices: Voices, at: int, *, truncated: bool) -> Stance:
     """Return the mark of an object; one on a line of its own is declared if the rest is cut."""
     mark = voices.mark_of_object(at)
+    if not truncated or mark is not Stance.STATED:
+        return mark
     own_line = _OWN_LINE.search(voices.text, max(0, at - 16), at)
-    return Stance.OWN if truncated and mark is Stance.STATED and own_line else mark
+    is_format = _FORMAT.search(voices.text, max(0, at - 100), at)
+    return Stance.OWN if own_line and not is_format else mark
 
 
 def certain_part(reply: str, options: Sequence[str]) -> str:

@@ -115,7 +115,9 @@ def _prose_statements(text: str, voices: Voices, *, truncated: bool) -> Iterator
     for match in _CUE.finditer(text):
         mark = voices.mark(match.start(), final="final" in match[0].lower())
         marks[match.end()] = mark
-    if closing := _CLOSING.search(text, max(0, len(text.rstrip()) - 40)):
+    closing = _CLOSING.search(text, max(0, len(text.rstrip()) - 40))
+    # The last number of a truncated text may go on, or begin an item of a list.
+    if closing and not truncated:
         marks[closing.start("score")] = Stance.OWN
     for match in _NUMBER.finditer(text):
         opens = voices.is_at_start(match.start())
