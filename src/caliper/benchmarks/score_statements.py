@@ -14,7 +14,7 @@ from caliper.benchmarks.statements import Stance, Statement, Value
 _LONGEST_BEFORE = 100
 _DENIED = re.compile(
     r"(?:\bnot|n['\u2019]t|\bcannot|\bnever)(?:\s(?:an?|the|it|this|that|sentence|caption|phrase|be|been"
-    r"|giv(?:e|en|ing)|deserv(?:e|es|ing)|merit|warrant|earn|get|reach|rated?|scored?|assign|worth|quite"
+    r"|giv(?:e|en|ing)|deserv(?:e|es|ing)|merit|warrant|earn|get|reach|rated?|scored?|assign|worth|think|say|is|quite"
     r"|really|even|as|of|rating|full|perfect)\b){0,8}[\s*_\"'(]{1,4}\Z",
     re.IGNORECASE,
 )
@@ -46,7 +46,8 @@ _CONDITION = re.compile(
 )
 # "If everything agreed, I would give 5"
 _HYPOTHESIS = re.compile(
-    r"(?:\A|[.!?\n]\s{0,3})(?:if\s(?!(?:I|we|you)\b)|had\s)[^.!?\n]{1,90}\bwould\b[^.!?\n]{0,40}\Z",
+    r"(?:\A|[.!?\n]\s{0,3})(?:if\s(?!(?:I|we|you)\b)|had\s)[^.!?\n]{1,90}\bwould\b"
+    r"(?:(?!\b(?:but|so)\b)[^.!?\n]){0,40}\Z",
     re.IGNORECASE,
 )
 _LONGEST_HYPOTHESIS = 160
