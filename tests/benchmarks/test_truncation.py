@@ -127,6 +127,7 @@ def test_labels() -> None:
         ("The time is 1", ["1", "1:30"], "The time is "),
         ("There are 1", ["1 dog", "12 dogs"], "There are "),
         ("It is red", ["Red", "red and white"], "It is "),
+        ("It says yes", ["yes, twice", "Yes"], "It says "),
         ("B. $1", ["$10", "$1"], "B. $"),
         ("There are 1", ["1", "2", "21"], "There are 1"),
         ("There are 11", ["1", "11"], "There are 11"),

@@ -48,12 +48,14 @@ def certain_part(reply: str, options: Sequence[str]) -> str:
     if answer_text(said).strip().casefold() in folded:
         return reply
     number = _LAST_NUMBER.search(said, max(0, len(said) - 24))
-    longer = number and rf"(?<![0-9]){re.escape(number[0])}[.,:/]?[0-9]"
-    if number and longer and re.search(longer, "\n".join(texts)):
-        return said[: number.start()]
-    for text in texts:
+    if number:
+        longer = rf"(?<![0-9]){re.escape(number[0])}[.,:/]?[0-9]"
+        if re.search(longer, "\n".join(texts)):
+            return said[: number.start()]
+    for text in filter(None, folded):
         rest, end = said[: len(said) - len(text)], said[len(said) - len(text) :]
-        is_word = text and end.casefold() == text.casefold() and not rest[-1:].isalnum()
-        if is_word and any(other.startswith(f"{text.casefold()} ") for other in folded):
-            return rest
+        if end.casefold() == text and not rest[-1:].isalnum():
+            longer = rf"{re.escape(text)}[^\w\n]"
+            if any(re.match(longer, other) for other in folded):
+                return rest
     return reply
