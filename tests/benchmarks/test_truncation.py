@@ -96,6 +96,7 @@ def test_scores(reply: str, score: int | None) -> None:
         ('{"rubric": {"score": 5, "meaning": "all', None),
         ("Score: 3/5", 3),
         ("Score: 3\n\nThe sentence", 3),
+        ("The dog is brown.\n\n**Answer:** 4\n\nThe", 4),
         ("4, as the", 4),
         ("4, the sentence", 4),
         ("Score: 4, 3 or", None),

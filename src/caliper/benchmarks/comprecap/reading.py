@@ -31,7 +31,7 @@ _LONGEST = 18
 _OPTION = re.compile(r"(?:^|(?<=\s))\(?([A-Z])[.):]\s+")
 _SCALE = re.compile(r"(?<![0-9.])0\s{0,3}(?:to|-|\u2013)\s{0,3}5(?![0-9])")
 _CUE = re.compile(
-    r"(?:\b(?:(?:the|my|final|overall|integer)\s){0,3}(?:score|rating)\b[\"'*_\s]{0,4}"
+    r"(?:\b(?:(?:the|my|final|overall|integer)\s){0,3}(?:score|rating|answer)\b[\"'*_\s]{0,4}"
     r"(?:is\b|[:=])[\"'*_\s]{0,4}"
     r"|\bI(?:['\u2019]d|\swould)?\s(?:rate|give|say|assign)\b[^0-9\n.;]{0,30}?)(?=-?[0-9])",
     re.IGNORECASE,
