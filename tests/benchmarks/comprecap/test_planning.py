@@ -125,7 +125,9 @@ def test_masks_that_cover_nothing_are_bad_input(info: Info, mask_out: Any) -> No
         ("text", "info"),
         ([3], "info[0]"),
         ([{"short_description": "a"}], "info[0].category"),
+        ([{"category": 7, "short_description": "a"}], "info[0].category"),
         ([{"category": "dog", "short_description": 1.5}], "info[0].short_description"),
+        ([{"category": "dog", "short_description": 7}], "info[0].short_description"),
         ([{"category": "dog", "short_description": "a", "relation": 3}], "info[0].relation"),
     ],
 )

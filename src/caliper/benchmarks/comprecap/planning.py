@@ -120,18 +120,26 @@ def _instances(row: Row, description: str) -> tuple[Instance, ...]:
 def _instance(row: Row, place: int, entry: Any, description: str) -> Instance:
     if not isinstance(entry, Mapping):
         raise row.error(f"info[{place}]", "expected an object")
-    part = Row(row.file, row.line, {f"info[{place}].{key}": entry[key] for key in entry})
+    part = replace(row, fields={f"info[{place}].{key}": entry[key] for key in entry})
     # In the data one relation is a text, several are a list, and none is either, empty.
     relations = entry.get("relation") or []
     texts = [relations] if isinstance(relations, str) else relations
     if not isinstance(texts, Sequence) or not all(isinstance(text, str) for text in texts):
         raise row.error(f"info[{place}].relation", "expected a list of texts")
     return Instance(
-        part.text(f"info[{place}].category"),
-        part.text(f"info[{place}].{description}_description"),
+        _words(part, f"info[{place}].category"),
+        _words(part, f"info[{place}].{description}_description"),
         entry.get("mask_out"),
         tuple(text for text in texts if text.strip()),
     )
+
+
+def _words(part: Row, field: str) -> str:
+    """The text in a field that, unlike an id, is never a number. Raises InvalidInput."""
+    value = part.fields.get(field)
+    if isinstance(value, int):
+        raise part.error(field, f"expected text, found {value!r:.60}")
+    return part.text(field)
 
 
 def _phrases(instances: Sequence[Instance], settings: Settings) -> Iterator[PhraseQuestion]:
