@@ -57,8 +57,8 @@ async def fetch_data(
     """The configuration with local paths for all data. Media are fetched only if they are named,
     or, with `media`, if a captioner needs them.
 
-    Raises InvalidInput saying what is wrong with a name, and what to do; StoreUnavailable if a
-    source does not answer, StoreFull.
+    Raises InvalidInput saying what is wrong with a name, and what to do, and naming a folder of
+    media that does not exist; StoreUnavailable if a source does not answer, StoreFull.
     """
     parts = {
         name: await _located(name, part, watcher, captioned=media and part.captioner is not None)
@@ -98,6 +98,8 @@ async def _located(
     name: str, part: BenchmarkConfig, watcher: FetchWatcher, *, captioned: bool
 ) -> BenchmarkConfig:
     """The benchmark with local paths, for media too if a captioner needs them (`captioned`)."""
+    if part.lacks_media:
+        raise InvalidInput("no such folder", file=str(part.media), field="media")
     if part.origins:
         return part
     origins: dict[str, str | None] = {}
