@@ -85,9 +85,7 @@ def test_files_that_are_not_there(caliper: Command, config: Path) -> None:
 
 
 @pytest.mark.parametrize("command", ["evaluate", "plan"])
-def test_a_folder_of_media_that_is_not_there(
-    caliper: Command, config: Path, command: str
-) -> None:
+def test_a_folder_of_media_that_is_not_there(caliper: Command, config: Path, command: str) -> None:
     """Nothing is asked: the endpoint of the captioner does not exist either."""
     supplied = ("--captions", "captions/captionqa.json")
     for words in (supplied, ("--captioner", "chat:http://127.0.0.1:1#m@1")):

@@ -148,13 +148,14 @@ def _data(path: Path, name: str, settings: Mapping[str, str] = MappingProxyType(
     request = PlanRequest(settings=resolve_settings(name, settings))
     items = list(definition.plan(DatasetFiles(path).rows(definition.data), request))
     questions = sum(item.size for item in items)
-    problems = tuple(
+    problems = dict.fromkeys(
         f"{item.key}: {question.note or question.unscored}"
         for item in items
         for question in item.questions
         if question.unscored is not None
     )
-    return _Content("data", f"{name} data: {len(items):,} items, {questions:,} questions", problems)
+    summary = f"{name} data: {len(items):,} items, {questions:,} questions"
+    return _Content("data", summary, tuple(problems))
 
 
 def _captions(path: Path, name: str) -> _Content:

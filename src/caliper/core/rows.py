@@ -8,6 +8,9 @@ from typing import Any
 
 from caliper.core.errors import InvalidInput
 
+UNCOUNTED = ", so the number of questions is unknown"
+"""Ends the note of a question that stands for all those of a sample, whose list cannot be read."""
+
 
 @dataclass(frozen=True, slots=True)
 class Row:

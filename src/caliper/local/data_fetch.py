@@ -60,6 +60,9 @@ async def fetch_data(
     Raises InvalidInput saying what is wrong with a name, and what to do, and naming a folder of
     media that does not exist; StoreUnavailable if a source does not answer, StoreFull.
     """
+    for part in config.benchmarks.values():
+        if part.lacks_media:
+            raise InvalidInput("no such folder", file=str(part.media), field="media")
     parts = {
         name: await _located(name, part, watcher, captioned=media and part.captioner is not None)
         for name, part in config.benchmarks.items()
@@ -98,8 +101,6 @@ async def _located(
     name: str, part: BenchmarkConfig, watcher: FetchWatcher, *, captioned: bool
 ) -> BenchmarkConfig:
     """The benchmark with local paths, for media too if a captioner needs them (`captioned`)."""
-    if part.lacks_media:
-        raise InvalidInput("no such folder", file=str(part.media), field="media")
     if part.origins:
         return part
     origins: dict[str, str | None] = {}
