@@ -133,7 +133,11 @@ def test_captions_of_capability_and_csv(caliper: Command) -> None:
         ([{"caption": "a"}], {"a": "b"}, "m.json:1: image_id: missing; so are file_id, image, id"),
         ([{"id": 1}], {"a": "b"}, "m.json:1: caption: expected a caption, there is none"),
         ({"a": None}, {"a": "b"}, "m.json: no captions"),
-        ([{"id": 1, "caption": "a"}] * 2, {"a": "b"}, "m.json:2: caption: '1' has two captions"),
+        (
+            [{"id": 1, "caption": "a"}] * 2,
+            {"a": "b"},
+            "m.json:1: entry 2: caption: '1' has two captions",
+        ),
         ({"a": "b"}, {"a": []}, "r.json:1: value: expected a reference, or a list of them"),
         ({"a": "b"}, {"a": ["b", " "]}, "r.json:1: value: expected a reference"),
         ({"a": "b"}, [{"id": "a", "text": "b"}], "r.json:1: references: missing"),

@@ -16,15 +16,19 @@ UNCOUNTED = ", so the number of questions is unknown"
 class Row:
     """One record of an input file, with the place it was read from.
 
-    `line` counts from 1: the line of a JSONL file, the position in a list or table.
+    `line` counts from 1: the line of a text file, the position in a table. `entry` is the position
+    in the file's list or object, from 1, of a record that begins on the line of the one before.
     """
 
     file: str
     line: int
     fields: Mapping[str, Any]
+    entry: int | None = None
 
     def error(self, field: str, message: str) -> InvalidInput:
         """The error to raise when `field` is unusable."""
+        if self.entry is not None:
+            field = f"entry {self.entry}: {field}" if field else f"entry {self.entry}"
         return InvalidInput(message, file=self.file, line=self.line, field=field)
 
     def text(self, field: str) -> str:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -43,7 +44,7 @@ def _coco_rows(path: Path, values: Mapping[str, Any]) -> Iterator[Row]:
         objects[image].append({**row.fields, "category": names[category]})
     for row in images:
         fields = {"image": row.text("file_name"), "info": objects[_id(row)]}
-        yield Row(row.file, row.line, fields)
+        yield replace(row, fields=fields)
 
 
 def _entries(path: Path, values: Mapping[str, Any], name: str) -> list[Row]:

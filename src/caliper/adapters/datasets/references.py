@@ -12,7 +12,7 @@ Rows name their image by one of `IDENTIFIERS`:
 from __future__ import annotations
 
 from collections.abc import Collection, Iterator, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
@@ -113,7 +113,7 @@ def _rows(path: Path) -> Iterator[Row]:
         for file in files:
             for row in line_rows(file):
                 image = f"{file.stem}/{image_of(row)}"
-                yield Row(row.file, row.line, {**row.fields, IDENTIFIERS[0]: image})
+                yield replace(row, fields={**row.fields, IDENTIFIERS[0]: image})
         return
     match path.suffix.lower():
         case ".jsonl":
