@@ -125,7 +125,7 @@ def test_data_that_cannot_be_planned_are_refused_here(
     here = caliper(*command, code=2)
     there = caliper(*command, "--server", server, code=2)
     assert there.err == here.err
-    assert "broken.json:4: id: missing" in there.err
+    assert "broken.json:282: id: missing" in there.err
     assert not (tmp_path / "there" / "datasets").exists()
     assert caliper("runs", "--server", server, "--json").told == []
 
