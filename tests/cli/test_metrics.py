@@ -141,6 +141,7 @@ def test_captions_of_capability_and_csv(caliper: Command) -> None:
         ({"a": "b"}, {"a": []}, "r.json:1: value: expected a reference, or a list of them"),
         ({"a": "b"}, {"a": ["b", " "]}, "r.json:1: value: expected a reference"),
         ({"a": "b"}, [{"id": "a", "text": "b"}], "r.json:1: references: missing"),
+        ({"a": "b"}, {"annotations": [{"caption": "a"}]}, "r.json: entry 1: image_id: missing"),
         ({"a": "b"}, {"annotations": [1]}, "r.json: annotations: expected a list of objects"),
         ({"a": "b"}, {"c": "b"}, "no image has captions and references: captions of a; references"),
     ],

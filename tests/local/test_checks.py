@@ -90,16 +90,22 @@ async def test_a_sample_without_questions_is_not_one_question() -> None:
 
 
 async def test_a_sentence_about_several_questions_is_said_once() -> None:
-    (row,) = runs.scene_graph_rows()
-    row.fields["info"][0]["mask_out"] = None
-    found = {"comprecap": runs.sources([row], {"park.jpg": "a dog"})}
+    rows = runs.scene_graph_rows(2)
+    message = "info[0].mask_out: expected a mask: base64 of a zlib stream of H*W bytes"
+    told = [f"{row.fields['image']}: anno.json:{row.line}: {message}" for row in rows]
     spec = runs.spec(runs.part("comprecap"))
-    planned = await runs.planned(spec, found, MemoryStore())
-    count = len(planned.items[0].questions)
-    (line,) = await warnings(spec, {}, planned.reader)
-    place = f"park.jpg: {row.file}:{row.line}: info[0].mask_out"
-    message = f"{place}: expected a mask: base64 of a zlib stream of H*W bytes ({count} questions)"
-    assert line == f"comprecap: {count} questions cannot be used ({message})"
+    for row, expected in zip(
+        rows,
+        (
+            f"2 questions cannot be used ({told[0]})",
+            f"4 questions cannot be used ({told[0]} (2 questions); {told[1]} (2 questions))",
+        ),
+        strict=True,
+    ):
+        row.fields["info"][0] = row.fields["info"][0] | {"mask_out": None}
+        found = {"comprecap": runs.sources(rows, {"park.jpg": "a dog"})}
+        planned = await runs.planned(spec, found, MemoryStore())
+        assert await warnings(spec, {}, planned.reader) == [f"comprecap: {expected}"]
 
 
 async def test_questions_about_media_that_no_caption_is_about() -> None:

@@ -17,11 +17,12 @@ class Row:
     """One record of an input file, with the place it was read from.
 
     `line` counts from 1: the line of a text file, the position in a table. `entry` is the position
-    in the file's list or object, from 1, of a record that begins on the line of the one before.
+    in a list or object, from 1, of a record without a known line, or that begins on the line of the
+    one before.
     """
 
     file: str
-    line: int
+    line: int | None
     fields: Mapping[str, Any]
     entry: int | None = None
 

@@ -43,13 +43,13 @@ async def warnings(
 
 
 def _about_unusable(unusable: Mapping[str, Counter[str]]) -> Iterator[str]:
-    """Each sentence is said once, with the number of questions that it is about."""
+    """Each sentence is said once, with its number of questions unless it is the only one."""
     for name, notes in unusable.items():
         whole = Counter({note: n for note, n in notes.items() if note.endswith(UNCOUNTED)})
         for what, counts in (("question", notes - whole), ("sample", whole)):
             if counts:
                 said = [
-                    note if count == 1 else f"{note} ({_counted(count, what)})"
+                    note if 1 in (count, len(counts)) else f"{note} ({_counted(count, what)})"
                     for note, count in counts.items()
                 ]
                 number = _counted(counts.total(), what)

@@ -48,14 +48,14 @@ def _coco_rows(path: Path, values: Mapping[str, Any]) -> Iterator[Row]:
 
 
 def _entries(path: Path, values: Mapping[str, Any], name: str) -> list[Row]:
-    whole = Row(str(path), 1, values)
+    whole = Row(str(path), None, values)
     entries = values.get(name)
     if not isinstance(entries, list):
         raise whole.error(name, "expected a list, as in COCO's files")
     for place, entry in enumerate(entries):
         if not isinstance(entry, Mapping):
             raise whole.error(f"{name}[{place}]", f"expected an object, found {entry!r:.60}")
-    return [Row(str(path), place, entry) for place, entry in enumerate(entries, start=1)]
+    return [Row(str(path), None, entry, place) for place, entry in enumerate(entries, start=1)]
 
 
 def _id(row: Row) -> str:

@@ -139,6 +139,8 @@ def _coco(path: Path) -> tuple[list[Row], dict[str, str]] | None:
         elements = whole.get(part, [])
         if not isinstance(elements, list) or not all(isinstance(one, dict) for one in elements):
             raise InvalidInput("expected a list of objects", file=str(path), field=part)
-        parts[part] = [Row(str(path), number, one) for number, one in enumerate(elements, start=1)]
+        parts[part] = [
+            Row(str(path), None, one, place) for place, one in enumerate(elements, start=1)
+        ]
     names = {row.text("id"): row.text("file_name") for row in parts["images"]}
     return parts["annotations"], names
