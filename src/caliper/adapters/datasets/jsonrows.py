@@ -71,7 +71,7 @@ def object_rows(path: Path) -> Iterator[Row]:
 
 
 def _row(path: Path, lines: Sequence[int], number: int, fields: Mapping[str, Any]) -> Row:
-    """The row of an entry, which has a line of its own, or else its number."""
+    """The row of an entry, with its number if the one before begins on the same line."""
     line = lines[number - 1]
     alone = number == 1 or lines[number - 2] < line
     return Row(str(path), line, fields, None if alone else number)
