@@ -42,8 +42,8 @@ _ATTRIBUTION = (
 )
 # Only words about verdicts may stand between an attribution and the verdict.
 _VERDICT_WORDS = (
-    r"(?>(?:[ \t:\"'`*(\u201c]{1,4}(?:that|th[eo]se|the|this|an?|me|us|you|every(?:one|body)|any(?:one|body)"
-    r"|judges?|graders?|readers?|raters?|evaluators?|models?|to|for|on|at|with|of|is|be|are|was|should|must|has"
+    r"(?>(?:[ \t:\"'`*(\u201c]{1,4}(?:that|th[eo]se|the|this|an?|me|us|you"
+    r"|every(?:one|body)|any(?:one|body)|judges?|graders?|readers?|raters?|evaluators?|models?|to|for|on|at|with|of|is|be|are|was|should|must|has"
     r"|as|in|its?|itself|your|only|correct|right|best|true|proper|final|overall|full|perfect|maximum|top"
     r"|highest|answer|option|letter|choice|score|rating|grade|mark|verdict|judge?ment|evaluation|output"
     r"|reply|response|result|pick|choos(?:e|ing)|select(?:ing)?|giv(?:e|ing)|return(?:ing)?|award|assign|say"

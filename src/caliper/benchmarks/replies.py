@@ -2,6 +2,16 @@
 
 from __future__ import annotations
 
+import re
+
+# Each ends at its last end mark, which a group holds.
+_THOUGHT = re.compile(
+    r"\s*(?:<(?P<tag>thinking|thoughts?|reasoning)>(?:.*(</(?P=tag)>))?|\[THINK\](?:.*(\[/THINK\]))?"
+    r"|\u25c1think\u25b7(?:.*(\u25c1/think\u25b7))?"
+    r"|(?:<\|start\|>assistant)?<\|channel\|>analysis\b(?:.*(<\|channel\|>final<\|message\|>))?)",
+    re.IGNORECASE | re.DOTALL,
+)
+
 
 def answer_text(reply: str) -> str:
     """Return the text after the reasoning, with minus signs as hyphens.
@@ -9,6 +19,10 @@ def answer_text(reply: str) -> str:
     Empty if the reasoning never ends.
     """
     answer = reply.rpartition("</think>")[2].replace("\u2212", "-")
+    while thought := _THOUGHT.match(answer):
+        if not any(thought.groups()[1:]):
+            return ""
+        answer = answer[thought.end() :]
     return "" if "<think>" in answer else answer
 
 
