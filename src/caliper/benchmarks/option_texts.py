@@ -12,7 +12,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 from caliper.benchmarks.senses import names_option
-from caliper.benchmarks.spellings import SpelledWord, singular, stem, tokens
+from caliper.benchmarks.spellings import SpelledWord, is_part_of_number, singular, stem, tokens
 
 _SMALL_WORDS = frozenset(
     (
@@ -205,6 +205,8 @@ class OptionTexts:
                 if last == at and not self._is_inflected(token.word, place):
                     continue
                 if last is None or not names_option(words, at, last, self.options[place], text):
+                    continue
+                if is_part_of_number(words, at, last, text):
                     continue
                 bounded = token.word[0].isdigit() and _BOUND.search(
                     text, max(0, token.start - 16), token.start
