@@ -11,7 +11,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from itertools import chain
 
-from caliper.benchmarks.statements import Stance, Statement, Voices
+from caliper.benchmarks.statements import Stance, Statement, Voices, is_limited
 
 _NO_LETTER_BEFORE = r"(?<![A-Za-z\u00c0-\u024f0-9_'\u2019/&+.-])"
 _NO_LETTER_AFTER = r"(?![A-Za-z\u00c0-\u024f0-9_'\u2019/&+-])"
@@ -171,6 +171,7 @@ def letter_statements(text: str, voices: Voices) -> list[Statement[str]]:
     return [
         Statement(None if at in reports else _sole_letter(text, at), at, mark)
         for at, mark in marks.items()
+        if not is_limited(text, at + 1)
     ]
 
 

@@ -85,6 +85,8 @@ _NONE_LISTED = re.compile(
     r"\bnone\sof\s(?:the\s(?:listed|given|above|offered|options|choices|answers)|these|those)\b",
     re.IGNORECASE,
 )
+# Here "A" is not the article: "A. Blue".
+_LABELLED = re.compile(r"\W{0,3}A[)\]*]{0,3}[.:)]", re.IGNORECASE)
 _FIRST_UNSPACED_SCRIPT = "\u2e80"
 
 
@@ -149,6 +151,8 @@ class OptionTexts:
         if not matches and words:
             matches = self._places(words)
         is_question = len(words) > 1 and text.rstrip().endswith("?")
+        if not matches and _LABELLED.match(text):
+            return None
         if not matches and not is_question and (key := self._comparison_key(words)):
             matches = [at for at, option_key in enumerate(self._keys) if option_key == key]
         if not matches and len(words) == 1 and words[0].isdigit():

@@ -69,12 +69,8 @@ def tokens(text: str) -> list[SpelledWord]:
 
 def _is_ten(word: SpelledWord, next_start: int, text: str) -> bool:
     """Whether the word is "twenty", "thirty" and so on, right before the next one."""
-    return word.spelling.casefold() in _TENS and text[word.end : next_start] in (
-        " ",
-        "-",
-        "\u2010",
-        "\u2011",
-    )
+    between = text[word.end : next_start]
+    return word.spelling.casefold() in _TENS and between in (" ", "-", "\u2010", "\u2011")
 
 
 def is_part_of_number(words: Sequence[SpelledWord], first: int, last: int, text: str) -> bool:

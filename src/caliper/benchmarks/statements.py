@@ -112,10 +112,18 @@ _BEFORE_CORRECTION = re.compile(
     r"[\s\"'*_`]{0,4}$",
     re.IGNORECASE,
 )
-# "If the door is open, the answer is B"; "if I had to guess" is no condition.
+_SUBJECT = r"(?:the|it|he|she|they|there|this|that|an?)\b"
+# "If the door is open, the answer is B"; "if I had to guess" is no condition unless a letter
+# precedes: "E, but if I had to guess, A".
 _CONDITION = re.compile(
-    r"(?:\A|[.!?\n]\s{0,3})if\s(?:the|it|he|she|they|there|this|that|an?)\b[^.!?\n]*\Z",
+    rf"(?:(?:\A|[.!?\n]\s{{0,3}})(?:if|unless|had|were)\s{_SUBJECT}"
+    r"|\A\W{0,8}[A-Z]\W{1,4}(?:(?:but|though|although|still|however),?\s)?"
+    r"if\s(?:I|one|we|you|forced|pressed|pushed)\b)"
+    r"(?:(?!,\s(?:but|so|hence|therefore|thus)\b)[^.!?;\n])*\Z",
     re.IGNORECASE,
+)
+_CONDITION_BEHIND = re.compile(
+    rf"[)*\"'`]{{0,3}}\s(?:only\s)?(?:if|unless)(?:\s{_SUBJECT}|\W{{0,4}}\Z)", re.IGNORECASE
 )
 _LONGEST_CONDITION = 160
 _CLAUSE_START = re.compile(
@@ -221,3 +229,8 @@ def is_inside(at: int, spans: Sequence[tuple[int, int]]) -> bool:
     """Whether a span starts before `at` and ends after it; spans are sorted and disjoint."""
     place = bisect_left(spans, (at, 0)) - 1
     return place >= 0 and at < spans[place][1]
+
+
+def is_limited(text: str, end: int) -> bool:
+    """Whether a condition follows the answer that ends at `end`: "A if it were red"."""
+    return _CONDITION_BEHIND.match(text, end) is not None
