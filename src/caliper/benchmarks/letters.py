@@ -108,8 +108,12 @@ def _values_of_object(text: str) -> list[str] | None:
             answers = [
                 key for key, verdict in zip(value, verdicts, strict=True) if verdict in _RIGHT
             ]
-        sole = {str(key).casefold() for key in value} - _NO_ANSWER_KEYS
-        value = answers or (list(value.values()) if len(value) == len(sole) == 1 else [])
+        value = answers or [
+            inner
+            for key, inner in value.items()
+            if len(value) == 1
+            and (str(key).casefold() not in _NO_ANSWER_KEYS or abstentions(str(inner)))
+        ]
     else:
         value = [value]
     flat = [each for one in value for each in (one if isinstance(one, list) else [one])]

@@ -51,6 +51,8 @@ def test_what_holds_without_one_is_the_answer(reply: str, expected: str) -> None
 @pytest.mark.parametrize("key", ["error", "Warning", "exception", "question", "thought"])
 def test_what_an_object_calls_no_answer_is_none(key: str) -> None:
     assert letter(f'{{"{key}": "A"}}') is None
+    assert letter(f'{{"{key}": ["A"]}}') is None
+    assert letter(f'{{"{key}": "insufficient information"}}') == "E"
 
 
 @pytest.mark.parametrize("key", ["color", "answer_letter", "result"])
