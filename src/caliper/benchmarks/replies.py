@@ -18,12 +18,16 @@ def answer_text(reply: str) -> str:
 
     Empty if the reasoning never ends.
     """
-    answer = reply.rpartition("</think>")[2].replace("\u2212", "-")
-    while thought := _THOUGHT.match(answer):
-        if not any(thought.groups()[1:]):
-            return ""
+    answer = after_thoughts(reply).replace("\u2212", "-")
+    return "" if "<think>" in answer or _THOUGHT.match(answer) else answer
+
+
+def after_thoughts(reply: str) -> str:
+    """Return the text after the reasoning, which stays if it never ends."""
+    answer = reply.rpartition("</think>")[2]
+    while (thought := _THOUGHT.match(answer)) and any(thought.groups()[1:]):
         answer = answer[thought.end() :]
-    return "" if "<think>" in answer else answer
+    return answer
 
 
 def strip_code_fence(text: str) -> str:
