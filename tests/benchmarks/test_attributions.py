@@ -147,6 +147,7 @@ def test_letters_of_the_reader(reply: str, expected: str) -> None:
         "The caption insists that it is a dog, therefore my score is 1.",
         f"The caption names the dog: {ONE}",
         f"The caption gives the name of the dog: {ONE}",
+        f"The caption suggests the following: {ONE}",
         f"The caption matches: {ONE}",
         f"My verdict on the caption follows: {ONE}",
         f"The caption insists that the car is red: {ONE}",

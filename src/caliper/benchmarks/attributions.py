@@ -22,7 +22,8 @@ _ABOUT = (
     r"|refer|equal|justif|favo|identif|answer|result|yield|need|requir|attain|obtain|reach|fulfil"
     r"|achiev|contain|follow|seem|appear|look|remain|stand|belong|differ|deviat|diverg|overlap"
     r"|hallucinat|exaggerat|resembl|relat|compar|var(?:y|ie)|list|count|add|fall|reflect|express"
-    r"|convey|paraphras|rank|land|sit|qualif|com(?:es|ing)\b|go(?:es)?\b)"
+    r"|convey|paraphras|rank|land|sit|qualif|com(?:es|ing)\b|go(?:es)?\b"
+    r"|suggests\sthe\sfollowing\b)"
 )
 _PART = (
     r"(?:line|message|note|instructions?|orders?|commands?|demand|request|claim|injection|words?|text"
