@@ -81,7 +81,7 @@ def _read_bounded(ask: Ask, text: str, read: Reader) -> Reading:
     for a verdict.
     """
     if len(text) > LONGEST:
-        text = after_thoughts(text)
+        text = after_thoughts(text) or text
     if len(text) > LONGEST:
         return Reading(UNREADABLE, f"it has more than {LONGEST:,} characters")
     return read(ask, text)

@@ -14,20 +14,16 @@ _THOUGHT = re.compile(
 
 
 def answer_text(reply: str) -> str:
-    """Return the text after the reasoning, with minus signs as hyphens.
-
-    Empty if the reasoning never ends.
-    """
-    answer = after_thoughts(reply).replace("\u2212", "-")
-    return "" if "<think>" in answer or _THOUGHT.match(answer) else answer
+    """Return `after_thoughts`, with minus signs as hyphens."""
+    return after_thoughts(reply).replace("\u2212", "-")
 
 
 def after_thoughts(reply: str) -> str:
-    """Return the text after the reasoning, which stays if it never ends."""
+    """Return the text after the reasoning; empty if that never ends."""
     answer = reply.rpartition("</think>")[2]
     while (thought := _THOUGHT.match(answer)) and any(thought.groups()[1:]):
         answer = answer[thought.end() :]
-    return answer
+    return "" if "<think>" in answer or thought else answer
 
 
 def strip_code_fence(text: str) -> str:
