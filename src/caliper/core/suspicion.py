@@ -18,6 +18,7 @@ from collections.abc import Collection, Container, Iterator, Mapping
 from dataclasses import dataclass, field
 from enum import StrEnum
 from string import ascii_lowercase
+from types import MappingProxyType
 
 from caliper.core.fence import clip, has_hidden_characters, has_markup, neutralize
 from caliper.core.keys import text_digest
@@ -244,17 +245,16 @@ def repeated(texts: Mapping[str, str]) -> dict[str, str]:
 def count_signs(
     texts: Mapping[str, str],
     alternatives: Alternatives = (),
-    on_many_media: Container[str] = frozenset(),
+    known: Mapping[Sign, Container[str]] = MappingProxyType({}),
 ) -> Suspicious:
-    """Count the signs of captions, given by sample; signs without captions are left out.
-    Captions of the samples `on_many_media` get `Sign.REPEATED`.
+    """Count the signs of captions, given by sample; signs without captions are left out. `known`
+    are the samples that have a sign which their text alone does not show.
     """
     counts: Counter[Sign] = Counter()
     captions = stuffed = 0
     for sample, text in texts.items():
         detected = set(signs(text, alternatives))
-        if sample in on_many_media:
-            detected.add(Sign.REPEATED)
+        detected.update(sign for sign, samples in known.items() if sample in samples)
         counts.update(detected)
         captions += bool(detected)
         stuffed += not STUFFING.isdisjoint(detected)

@@ -7,6 +7,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from fractions import Fraction
 from functools import partial
+from math import ceil
 from typing import TYPE_CHECKING, Any
 
 from caliper.benchmarks.base import (
@@ -21,7 +22,7 @@ from caliper.benchmarks.benchmark import Benchmark, dimension
 from caliper.benchmarks.capability import examination as examining
 from caliper.benchmarks.capability import planning, questions, reporting, rows, scoring
 from caliper.benchmarks.capability.lexical_agreement import agreement
-from caliper.benchmarks.capability.questions import MediaQuestion
+from caliper.benchmarks.capability.questions import ElementQuestion, MediaQuestion
 from caliper.benchmarks.capability.recipes import RECIPES
 from caliper.benchmarks.capability.settings import SETTINGS
 from caliper.benchmarks.capability.tasks import ALTERNATIVES, NAMES, TASKS, Form
@@ -77,6 +78,13 @@ def _labels(question: Question[Any]) -> Mapping[int, str]:
 
 def _label(question: Question[Any], outcome: Outcome) -> str:
     return _labels(question)[int(outcome.score)] if isinstance(outcome, Scored) else "unscored"
+
+
+def _many_labels(question: Question[Any]) -> int | None:
+    """Return two thirds of a task's categories (ours): honest captions state up to 4 of 7."""
+    categories = len(TASKS[question.payload.task].categories)
+    is_about_caption = isinstance(question.payload, ElementQuestion)
+    return ceil(categories * 2 / 3) if categories and is_about_caption else None
 
 
 def _looks_like(suffix: str, first: Any) -> str | None:
@@ -152,6 +160,7 @@ rows of file_id and caption.
     # The action file may contain the captions of all event videos (README).
     unused_caption=lambda sample: sample.startswith("action/"),
     alternatives=ALTERNATIVES,
+    many_labels=_many_labels,
     rules=_reply_to,
     lexical_agreement=agreement,
     recipes=RECIPES,
