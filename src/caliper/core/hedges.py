@@ -7,8 +7,8 @@ ours: an honest caption is in doubt between two or three.
 from __future__ import annotations
 
 import re
-from collections import defaultdict
-from collections.abc import Callable, Iterable
+from collections import Counter, defaultdict
+from collections.abc import Callable, Iterable, Sequence
 
 COLOURS = frozenset(
     (
@@ -27,10 +27,10 @@ NUMBERS = frozenset(
 )
 
 _OR_VALUES, _LISTED_VALUES, _SENTENCES = 4, 8, 5
-_SENTENCE_END = re.compile(r"[.!?;\n]")
 _OR = re.compile(r"\bor\b|/")
 _TOKEN = re.compile(r"[a-z]+|[0-9]+")
-_START, _END = 6, 4
+# Sentences that differ in one word begin or end alike. With the space after the one before.
+_START, _END = 7, 4
 
 
 def has_hedges(lower: str, words: frozenset[bytes]) -> bool:
@@ -39,16 +39,18 @@ def has_hedges(lower: str, words: frozenset[bytes]) -> bool:
     """
     if len(words & COLOURS) < _OR_VALUES:
         numbers = len(words & NUMBERS)
-        if numbers < _OR_VALUES and numbers + sum(map(lower.count, "0123456789")) < _OR_VALUES:
+        if numbers < _OR_VALUES and numbers + _digits(lower.encode()) < _OR_VALUES:
             return False
-    sentences = [sentence.strip() for sentence in _SENTENCE_END.split(lower)]
+    for end in "!?;\n":
+        lower = lower.replace(end, ".")
+    sentences = lower.split(".")
     if (b"or" in words or "/" in lower) and any(map(_is_open, sentences)):
         return True
-    # Sentences with one other word begin or end alike; most captions have no such.
-    starts = {sentence[:_START] for sentence in sentences}
-    ends = {sentence[-_END:] for sentence in sentences}
-    alike = len(sentences) - min(len(starts), len(ends))
-    return alike >= _SENTENCES - 1 and _is_repeated(sentences)
+    return _is_repeated(sentences)
+
+
+def _digits(text: bytes) -> int:
+    return len(text) - len(text.translate(None, b"0123456789"))
 
 
 def _is_colour(token: str) -> bool:
@@ -60,8 +62,10 @@ def _is_number(token: str) -> bool:
 
 
 def _is_open(sentence: str) -> bool:
+    if "or" not in sentence and "/" not in sentence:
+        return False
     options = _OR.split(sentence)
-    if len(options) == 1:
+    if len(options) == 1 or len(options) + sentence.count(",") < _OR_VALUES:
         return False
     listed = [piece for option in options for piece in option.split(",") if piece.strip()]
     return any(
@@ -81,8 +85,21 @@ def _in_turn(options: Iterable[str], is_value: Callable[[str], bool]) -> int:
     return most
 
 
-def _is_repeated(sentences: Iterable[str]) -> bool:
+def _is_repeated(sentences: Sequence[str]) -> bool:
     """Whether sentences differ in nothing but their only value."""
+    for edge in (slice(_START), slice(-_END, None)):
+        edges = [sentence[edge] for sentence in sentences]
+        if len(edges) - len(set(edges)) < _SENTENCES - 1:
+            continue
+        for shared, times in Counter(edges).items():
+            if times >= _SENTENCES and _differ_in_value(
+                {sentence for sentence in sentences if sentence[edge] == shared}
+            ):
+                return True
+    return False
+
+
+def _differ_in_value(sentences: Iterable[str]) -> bool:
     values: defaultdict[tuple[str, ...], set[str]] = defaultdict(set)
     for sentence in sentences:
         tokens = _TOKEN.findall(sentence)
