@@ -7,7 +7,7 @@ ours: an honest caption is in doubt between two or three.
 from __future__ import annotations
 
 import re
-from collections import Counter, defaultdict
+from collections import defaultdict
 from collections.abc import Callable, Iterable, Sequence
 
 COLOURS = frozenset(
@@ -69,33 +69,33 @@ def _is_open(sentence: str) -> bool:
         return False
     listed = [piece for option in options for piece in option.split(",") if piece.strip()]
     return any(
-        _in_turn(options, is_value) >= _OR_VALUES or _in_turn(listed, is_value) >= _LISTED_VALUES
+        _in_turn(options, is_value, _OR_VALUES) or _in_turn(listed, is_value, _LISTED_VALUES)
         for is_value in (_is_colour, _is_number)
     )
 
 
-def _in_turn(options: Iterable[str], is_value: Callable[[str], bool]) -> int:
-    """The most values that options beside each other have, one each."""
-    most, values = 0, set[str]()
+def _in_turn(options: Iterable[str], is_value: Callable[[str], bool], many: int) -> bool:
+    """Whether options beside each other have so many values, one each."""
+    values = set[str]()
     for option in options:
         found = [token for token in _TOKEN.findall(option) if is_value(token)]
-        most = max(most, len(values.union(found[:1])))
+        if len(values.union(found[:1])) >= many:
+            return True
         is_plain = len(found) == 1 and "," not in option.strip(" ,")
         values = values.union(found) if is_plain else set(found[-1:])
-    return most
+    return False
 
 
 def _is_repeated(sentences: Sequence[str]) -> bool:
     """Whether sentences differ in nothing but their only value."""
     for edge in (slice(_START), slice(-_END, None)):
-        edges = [sentence[edge] for sentence in sentences]
-        if len(edges) - len(set(edges)) < _SENTENCES - 1:
+        if len(sentences) - len({each[edge] for each in sentences}) < _SENTENCES - 1:
             continue
-        for shared, times in Counter(edges).items():
-            if times >= _SENTENCES and _differ_in_value(
-                {sentence for sentence in sentences if sentence[edge] == shared}
-            ):
-                return True
+        alike: defaultdict[str, set[str]] = defaultdict(set)
+        for sentence in sentences:
+            alike[sentence[edge]].add(sentence)
+        if any(len(each) >= _SENTENCES and _differ_in_value(each) for each in alike.values()):
+            return True
     return False
 
 

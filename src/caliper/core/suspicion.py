@@ -6,7 +6,8 @@ faithful description of a notice that says "ignore the alarm" has one.
 A caption can also win by stating everything: all colours, all numbers, every category. The bounds
 for those signs are ours. Honest captions of 330 to 410 words, written to be colourful, have at
 most 2,311 characters, 23 of the colours, 7 of the numbers, and 67 commas, semicolons and full
-stops; those of the examples at most 10, 4 and 41. Each bound is well above that.
+stops; those of the examples at most 10, 4 and 41. At most 59% of their words are different, and
+there are at most 8 words for each mark; in the examples 18. Each bound is well above that.
 """
 
 from __future__ import annotations
@@ -43,9 +44,12 @@ class Sign(StrEnum):
     REPEATED = "repeated"  # the same long text for several media
 
 
-STUFFING = frozenset(Sign) - {
-    *(Sign.INSTRUCTION, Sign.VERDICT, Sign.SCORE, Sign.LETTER, Sign.DELIMITER, Sign.HIDDEN)
-}
+STUFFING = frozenset(
+    {
+        *(Sign.LONG, Sign.LIST, Sign.COLOURS, Sign.NUMBERS, Sign.HEDGES),
+        *(Sign.CATEGORIES, Sign.REPEATED),
+    }
+)
 """Signs of a caption that states everything, so that some of it is right."""
 STUFFED_SHARE = 0.05
 """Figures are accepted with up to this share of captions with signs of stuffing (ours)."""
@@ -57,7 +61,7 @@ Alternatives = Collection[Collection[str]]
 _CHARACTERS, _LINES = 8_000, 500
 _MARKS, _WORDS_A_MARK = 150, 4
 _MOST_COLOURS, _MOST_NUMBERS = 30, 12
-# Different words: of captions with few marks, and of those with few words that come again.
+# At least so many different words: of captions with few marks, and of those with few repeats.
 _FEW_MARKS, _FEW_REPEATS, _WORDS_A_BREAK, _SHARE_NEW = 100, 200, 50, 0.7
 _REPEATED_WORDS = 20
 # A translation table for UTF-8 bytes: keeps the letters a to z, turns the rest into spaces.

@@ -22,7 +22,7 @@ from caliper.benchmarks.benchmark import Benchmark, dimension
 from caliper.benchmarks.capability import examination as examining
 from caliper.benchmarks.capability import planning, questions, reporting, rows, scoring
 from caliper.benchmarks.capability.lexical_agreement import agreement
-from caliper.benchmarks.capability.questions import ElementQuestion, MediaQuestion
+from caliper.benchmarks.capability.questions import MediaQuestion
 from caliper.benchmarks.capability.recipes import RECIPES
 from caliper.benchmarks.capability.settings import SETTINGS
 from caliper.benchmarks.capability.tasks import ALTERNATIVES, NAMES, TASKS, Form
@@ -83,8 +83,7 @@ def _label(question: Question[Any], outcome: Outcome) -> str:
 def _many_labels(question: Question[Any]) -> int | None:
     """Return two thirds of a task's categories (ours): honest captions state up to 4 of 7."""
     categories = len(TASKS[question.payload.task].categories)
-    is_about_caption = isinstance(question.payload, ElementQuestion)
-    return ceil(categories * 2 / 3) if categories and is_about_caption else None
+    return ceil(categories * 2 / 3) or None
 
 
 def _looks_like(suffix: str, first: Any) -> str | None:
