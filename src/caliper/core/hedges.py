@@ -29,7 +29,7 @@ NUMBERS = frozenset(
 _OR_VALUES, _LISTED_VALUES, _SENTENCES = 4, 8, 5
 _OR = re.compile(r"\bor\b|/")
 _TOKEN = re.compile(r"[a-z]+|[0-9]+")
-# Sentences that differ in one word begin or end alike. With the space after the one before.
+# Sentences that differ in one word begin or end with the same characters, here as many.
 _START, _END = 7, 4
 
 
