@@ -29,7 +29,7 @@ NUMBERS = frozenset(
 _OR_VALUES, _LISTED_VALUES, _SENTENCES = 4, 8, 5
 _OR = re.compile(r"\bor\b|/")
 _TOKEN = re.compile(r"[a-z]+|[0-9]+")
-# Sentences that differ in one word begin or end with the same characters, here as many.
+# Sentences that differ in one word have as many words, and begin or end alike: in so many letters.
 _START, _END = 7, 4
 
 
@@ -91,9 +91,9 @@ def _is_repeated(sentences: Sequence[str]) -> bool:
     for edge in (slice(_START), slice(-_END, None)):
         if len(sentences) - len({each[edge] for each in sentences}) < _SENTENCES - 1:
             continue
-        alike: defaultdict[str, set[str]] = defaultdict(set)
+        alike: defaultdict[tuple[str, int], set[str]] = defaultdict(set)
         for sentence in sentences:
-            alike[sentence[edge]].add(sentence)
+            alike[sentence[edge], sentence.count(" ")].add(sentence)
         if any(len(each) >= _SENTENCES and _differ_in_value(each) for each in alike.values()):
             return True
     return False
