@@ -43,7 +43,7 @@ def has_hedges(lower: str, words: frozenset[bytes]) -> bool:
             return False
     for end in "!?;\n":
         lower = lower.replace(end, ".")
-    sentences = lower.split(".")
+    sentences = [sentence.strip() for sentence in lower.split(".")]
     if (b"or" in words or "/" in lower) and any(map(_is_open, sentences)):
         return True
     return _is_repeated(sentences)
