@@ -51,6 +51,7 @@ def test_long_and_colourful_captions_have_none(text: str) -> None:
         ("Two or maybe three or maybe 4 cats, or 5", Sign.HEDGES),
         ("The car is red/orange/yellow or perhaps a green one.", Sign.HEDGES),
         ("It has 1, 2, 3, 4, 5, 6, 7, or 8 legs.", Sign.HEDGES),
+        ("It is red. It is blue. It is pink. It is green. It is white.", Sign.HEDGES),
         (
             "There is 1 dog. There is 2 dog. There is 3 dog! There is 4 dog; there is 12 dog",
             Sign.HEDGES,
