@@ -27,9 +27,10 @@ from caliper.core.run import REPORTED_STATES, RunSpec, RunState
 from caliper.core.tally import Tally
 from caliper.pipeline.comparing.flips import Questions, flips
 from caliper.pipeline.ledger.declaration import empty_report
-from caliper.pipeline.ledger.report import run_status, suspicious, tallies
+from caliper.pipeline.ledger.report import run_status, tallies
 from caliper.pipeline.ledger.run_ledger import RunLedger
 from caliper.pipeline.ledger.runs import StoredRun
+from caliper.pipeline.ledger.suspicious_captions import suspicious
 from caliper.pipeline.store.plan import Captions
 from caliper.pipeline.store.run_record import read_record
 from caliper.pipeline.store.runs import run_store
@@ -173,7 +174,8 @@ async def _open(stored: StoredRun, request: ComparisonRequest) -> tuple[Side, Ru
 async def _stuffed(run: RunLedger, captions: Captions) -> dict[str, float]:
     shares = {}
     for part in run.spec.benchmarks:
-        signs = await suspicious(part.name, run.plan, captions.get(part.name, {}))
+        texts = captions.get(part.name, {})
+        signs = await suspicious(part.name, run.plan, texts, run.ledger)
         if signs.stuffing:
             shares[part.name] = signs.stuffed / signs.examined
         # Yield, so that a cancelled comparison stops here.

@@ -195,8 +195,16 @@ class Ledger:
                 score = columns.long[index]
             else:
                 score = Fraction(columns.numerators[index], columns.denominators[index])
-            return Scored(score, state != _SILENT, max(0, state - _LABELS))
+            return Scored(score, state != _SILENT, self.labels(index))
         return Unscored(_REASONS[state - _SILENT - 1])
+
+    def labels(self, index: int) -> int:
+        """The number of labels that the verdict of an index lists, at most 155."""
+        return max(0, self._states[index] - _LABELS)
+
+    def has_labels(self, least: int) -> bool:
+        """Whether any verdict lists at least this many labels."""
+        return max(self._states, default=0) >= _LABELS + least
 
     def verdict(self, index: int) -> Verdict:
         """The verdict of an index with its evidence. Raises KeyError if the index has none."""
