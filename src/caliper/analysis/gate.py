@@ -73,7 +73,9 @@ class Check:
 
 @dataclass(frozen=True, slots=True)
 class Policy:
-    """The checks of a gate. Both runs have to cover `min_coverage` of a benchmark's questions."""
+    """The checks of a gate. Both runs have to cover `min_coverage` of a benchmark's questions, and
+    of those of each figure.
+    """
 
     checks: tuple[Check, ...]
     level: float = LEVEL
@@ -99,11 +101,14 @@ class GateFinding:
 class GateSide:
     """The gate's view of one run: whether it is complete, its coverage by benchmark, and by
     benchmark the share of captions with signs of stuffing, where it is too high to trust figures.
+    `shares` has, by benchmark and figure, the share of the questions scored in either run that this
+    run has a score of, where not all are scored in both.
     """
 
     complete: bool
     coverage: Mapping[str, float]
     stuffed: Mapping[str, float] = field(default_factory=dict)
+    shares: Mapping[str, Mapping[str, float]] = field(default_factory=dict)
 
 
 @dataclass(frozen=True, slots=True)
@@ -128,16 +133,24 @@ def gate(
     named = {check.benchmark for check in policy.checks}
     lost = base.coverage.keys() - candidate.coverage.keys() - named
     checks = (*policy.checks, *(Check(name, _ANY, Tier.CRITICAL) for name in sorted(lost)))
-    reasons = {check: unfit(policy, check, base, candidate) for check in checks}
-    findings = [
-        replace(finding, reason=reasons[check])
+    matched = [
+        finding
         for check in checks
         for finding in _matching(check, differences.get(check.benchmark, {}))
     ]
-    findings = [finding if finding.reason else _test(finding, policy.level) for finding in findings]
+    reasons = [
+        unfit(policy, finding.check, base, candidate)
+        or _uncovered(policy, finding, base, candidate)
+        for finding in matched
+    ]
+    findings = [
+        _open(finding, reason) if reason else _test(finding, policy.level)
+        for finding, reason in zip(matched, reasons, strict=True)
+    ]
     findings = _with_regressions(findings, policy.level)
     open_ = any(
-        _keeps_open(finding, reasons[finding.check], base, candidate) for finding in findings
+        _keeps_open(finding, reason, base, candidate)
+        for finding, reason in zip(findings, reasons, strict=True)
     )
     return GateResult(_decision(findings, something_missing=open_), tuple(findings))
 
@@ -181,6 +194,16 @@ def unfit(policy: Policy, check: Check, base: GateSide, candidate: GateSide) -> 
         if check.benchmark in side.stuffed:
             share = side.stuffed[check.benchmark]
             return f"{share:.1%} of the captions of the {name} show signs of stuffing"
+    return ""
+
+
+def _uncovered(policy: Policy, finding: GateFinding, base: GateSide, candidate: GateSide) -> str:
+    """Why too few questions of a figure are scored; empty if enough are."""
+    for side, name in ((base, "base"), (candidate, "candidate")):
+        share = side.shares.get(finding.check.benchmark, {}).get(finding.figure, 1.0)
+        if share < policy.min_coverage:
+            covered, floor = _apart(share, policy.min_coverage)
+            return f"the {name} covers {covered} of its questions, less than {floor}"
     return ""
 
 

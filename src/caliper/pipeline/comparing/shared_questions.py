@@ -1,0 +1,106 @@
+"""Finds the questions that two runs share, and adds up both runs over them.
+
+A question that only one run has a score of says nothing about their difference. If it counted in
+the one run alone, a checkpoint would gain by being silent where it would be wrong.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Container, Iterable, Mapping
+from dataclasses import dataclass
+
+from caliper.analysis.compare import Tallies
+from caliper.benchmarks.base import Outcomes
+from caliper.core.outcome import UNDRAWN
+from caliper.core.question import Item
+from caliper.core.report import Figure, Path
+from caliper.core.tally import Tally
+from caliper.pipeline.comparing.flips import Questions
+from caliper.pipeline.ledger.ledger import Ledger
+from caliper.pipeline.ledger.report import run_status, tallies
+from caliper.pipeline.ledger.run_ledger import RunLedger
+
+LeftOut = tuple[Container[int], Container[int]]
+"""Indices in the first and in the second run."""
+SharedTallies = Mapping[str, Tallies]
+"""Both tallies by benchmark, over the shared questions; empty if these are all that have scores."""
+Shares = tuple[float, float]
+"""Of the questions that either run has a score of, the share that the first and the second has."""
+
+
+@dataclass(frozen=True, slots=True)
+class TalliedRun:
+    """A run, and the tally of each of its benchmarks."""
+
+    run: RunLedger
+    totals: Mapping[str, Tally]
+
+    @classmethod
+    async def of(cls, run: RunLedger) -> TalliedRun:
+        """The tallies of a run. Raises InvalidInput when its plan is lost, StoreUnavailable."""
+        return cls(run, await tallies(run.spec, run.plan, run.ledger))
+
+    @property
+    def has_gaps(self) -> bool:
+        """Whether a planned question has no score."""
+        _, coverages = run_status(self.run.spec, self.run.summary, self.run.ledger)
+        return any(coverage.scored < coverage.planned for coverage in coverages.values())
+
+
+async def shared_tallies(first: RunLedger, second: RunLedger, left_out: LeftOut) -> SharedTallies:
+    """The tallies of two runs without some scores. Raises as `TalliedRun.of`."""
+    if not any(left_out):
+        return {}
+    before, after = [
+        await tallies(run.spec, run.plan, _SharedOutcomes(run.ledger, indices))
+        for run, indices in zip((first, second), left_out, strict=True)
+    ]
+    return {name: (before[name], after[name]) for name in before.keys() & after.keys()}
+
+
+async def tallies_shared_with(
+    first: TalliedRun, others: Iterable[TalliedRun]
+) -> list[SharedTallies]:
+    """The tallies that a run shares with each of the others. Raises as `TalliedRun.of`."""
+    shared, questions = list[SharedTallies](), None
+    for other in others:
+        if not (first.has_gaps or other.has_gaps):
+            shared.append({})
+            continue
+        questions = questions or await Questions.of(first.run)
+        changes = await questions.changes(other.run, 0)
+        shared.append(await shared_tallies(first.run, other.run, changes.left_out))
+    return shared
+
+
+def shares(figures: Iterable[Figure], own: Tallies, shared: Tallies | None) -> dict[Path, Shares]:
+    """The shares of each figure whose questions not both runs have. Benchmarks whose tallies do not
+    count `scored` questions have none.
+    """
+    found = {}
+    for figure in figures if shared else ():
+        first, second = (_scored(figure, tally) for tally in own)
+        lost = first - _scored(figure, shared[0]), second - _scored(figure, shared[1])
+        if any(lost):
+            found[figure.path] = (1 - lost[1] / (second + lost[0]), 1 - lost[0] / (first + lost[1]))
+    return found
+
+
+def _scored(figure: Figure, tally: Tally) -> int:
+    return sum(int(tally.total(cell).get("scored", 0)) for cell in figure.cells)
+
+
+@dataclass(frozen=True, slots=True)
+class _SharedOutcomes:
+    """The outcomes of a run; those at some indices are as if they had not been drawn."""
+
+    ledger: Ledger
+    left_out: Container[int]
+
+    def outcomes(self, item: Item) -> Outcomes:
+        """The known outcomes of an item, by (ordinal, repeat)."""
+        outcomes = dict(self.ledger.outcomes(item))
+        for index, question, repeat in item.positions():
+            if index in self.left_out:
+                outcomes[question.ordinal, repeat] = UNDRAWN
+        return outcomes
