@@ -133,24 +133,20 @@ def gate(
     named = {check.benchmark for check in policy.checks}
     lost = base.coverage.keys() - candidate.coverage.keys() - named
     checks = (*policy.checks, *(Check(name, _ANY, Tier.CRITICAL) for name in sorted(lost)))
+    sides = {"base": base, "candidate": candidate}
     matched = [
-        finding
+        (finding, unfit(policy, check, base, candidate) or _uncovered(policy, finding, sides))
         for check in checks
         for finding in _matching(check, differences.get(check.benchmark, {}))
     ]
-    reasons = [
-        unfit(policy, finding.check, base, candidate)
-        or _uncovered(policy, finding, base, candidate)
-        for finding in matched
-    ]
     findings = [
-        _open(finding, reason) if reason else _test(finding, policy.level)
-        for finding, reason in zip(matched, reasons, strict=True)
+        replace(finding, reason=reason) if reason else _test(finding, policy.level)
+        for finding, reason in matched
     ]
     findings = _with_regressions(findings, policy.level)
     open_ = any(
-        _keeps_open(finding, reason, base, candidate)
-        for finding, reason in zip(findings, reasons, strict=True)
+        _keepsreplace(finding, reason=reason, base, candidate)
+        for finding, (_, reason) in zip(findings, matched, strict=True)
     )
     return GateResult(_decision(findings, something_missing=open_), tuple(findings))
 
@@ -188,29 +184,30 @@ def unfit(policy: Policy, check: Check, base: GateSide, candidate: GateSide) -> 
             return f"the {name} has no {check.benchmark}"
         if not side.complete:
             return f"the {name} is not complete"
-        if side.coverage[check.benchmark] < policy.min_coverage:
-            covered, floor = _apart(side.coverage[check.benchmark], policy.min_coverage)
-            return f"the {name} covers {covered}, less than {floor}"
+        if reason := _too_few(name, side.coverage[check.benchmark], policy):
+            return reason
         if check.benchmark in side.stuffed:
             share = side.stuffed[check.benchmark]
             return f"{share:.1%} of the captions of the {name} show signs of stuffing"
     return ""
 
 
-def _uncovered(policy: Policy, finding: GateFinding, base: GateSide, candidate: GateSide) -> str:
-    """Why too few questions of a figure are scored; empty if enough are."""
-    for side, name in ((base, "base"), (candidate, "candidate")):
-        share = side.shares.get(finding.check.benchmark, {}).get(finding.figure, 1.0)
-        if share < policy.min_coverage:
-            covered, floor = _apart(share, policy.min_coverage)
-            return f"the {name} covers {covered} of its questions, less than {floor}"
-    return ""
+def _uncovered(policy: Policy, finding: GateFinding, sides: Mapping[str, GateSide]) -> str:
+    """Why too few of a figure's questions have a score; empty if enough have."""
+    own = finding.check.benchmark, finding.figure
+    shares = ((name, side.shares.get(own[0], {}).get(own[1], 1.0)) for name, side in sides.items())
+    texts = (_too_few(name, share, policy, " of its questions") for name, share in shares)
+    return next(filter(None, texts), "")
 
 
-def _apart(share: float, bound: float) -> tuple[str, str]:
-    """Two shares as percentages, with enough digits to differ."""
-    pairs = ((f"{share:.{digits}%}", f"{bound:.{digits}%}") for digits in range(1, 15))
-    return next((pair for pair in pairs if pair[0] != pair[1]), (str(share), str(bound)))
+def _too_few(name: str, share: float, policy: Policy, of: str = "") -> str:
+    """That a side covers too little, with enough digits to show it; empty if it covers enough."""
+    floor = policy.min_coverage
+    if share >= floor:
+        return ""
+    pairs = ((f"{share:.{digits}%}", f"{floor:.{digits}%}") for digits in range(1, 15))
+    covered, least = next((pair for pair in pairs if pair[0] != pair[1]), (str(share), str(floor)))
+    return f"the {name} covers {covered}{of}, less than {least}"
 
 
 def _margin(check: Check, difference: Difference) -> float:
@@ -225,20 +222,20 @@ def _test(finding: GateFinding, level: float) -> GateFinding:
     """Test a finding on its own: can a drop of more than the margin be ruled out?"""
     check, difference = finding.check, finding.difference
     if difference is None or difference.value is None:
-        return _open(finding, "no such figure in both runs")
+        return replace(finding, reason="no such figure in both runs")
     if finding.better is Better.NEITHER:
-        return _open(finding, "neither a higher nor a lower value is better")
+        return replace(finding, reason="neither a higher nor a lower value is better")
     if difference.paired < check.min_pairs:
-        return _open(finding, f"{difference.paired} pairs, fewer than {check.min_pairs}")
+        return replace(finding, reason=f"{difference.paired} pairs, fewer than {check.min_pairs}")
     margin = _margin(check, difference)
     finding = replace(finding, margin=margin)
     p_values = _p_values(finding)
     if p_values is None:
-        return _open(finding, "the difference has no interval")
+        return replace(finding, reason="the difference has no interval")
     if p_values.passed < level:
-        return _decided(finding, Decision.PASSED)
+        return replace(finding, decision=Decision.PASSED)
     loss = "drop" if finding.better is Better.MORE else "rise"
-    return _open(finding, f"a {loss} of more than {margin:g} is not ruled out")
+    return replace(finding, reason=f"a {loss} of more than {margin:g} is not ruled out")
 
 
 class _PValues(NamedTuple):
@@ -284,16 +281,10 @@ def _with_regressions(findings: list[GateFinding], level: float) -> list[GateFin
         adjusted = holm([None if one is None else one.regression for one in p_values])
         for place, p in zip(places, adjusted, strict=True):
             if p is not None and p < level:
-                results[place] = _decided(findings[place], Decision.REGRESSION)
+                results[place] = replace(
+                    findings[place], decision=Decision.REGRESSION, reason=""
+                )
     return results
-
-
-def _decided(finding: GateFinding, decision: Decision) -> GateFinding:
-    return replace(finding, decision=decision, reason="")
-
-
-def _open(finding: GateFinding, reason: str) -> GateFinding:
-    return replace(finding, reason=reason)
 
 
 def _decision(findings: list[GateFinding], *, something_missing: bool) -> Decision:

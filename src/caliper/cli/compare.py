@@ -21,6 +21,7 @@ from caliper.adapters.phrases import (
     p_value,
     percent,
     side_warnings,
+    unpaired,
 )
 from caliper.analysis.significance import LEVEL
 from caliper.cli.comparison import Anyway, Partial, compare_and_warn
@@ -118,12 +119,15 @@ def _show_one(names: tuple[str, str], candidate: Against) -> None:
         for label, difference in section.rows:
             if warning := dimensions(difference):
                 OUT.print(f"[yellow]{escape(label)}: {escape(warning)}.[/yellow]", soft_wrap=True)
+        if labels := ", ".join(label for label, each in section.rows if each.leaves_out):
+            text = f"Differences over the questions scored in both runs: {escape(labels)}."
+            OUT.print(f"[yellow]{text}[/yellow]", soft_wrap=True)
         OUT.print()
     if parts:
         flips = candidate.flips
         OUT.print(
             f"{flips.better:,} better, {flips.worse:,} worse, {flips.same:,} unchanged, "
-            f"{flips.unpaired:,} unscored in one run."
+            f"{unpaired(candidate)}."
         )
 
 

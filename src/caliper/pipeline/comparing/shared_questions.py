@@ -77,8 +77,10 @@ def shares(figures: Iterable[Figure], own: Tallies, shared: Tallies | None) -> d
     """The shares of each figure whose questions not both runs have. Benchmarks whose tallies do not
     count `scored` questions have none.
     """
-    found = {}
-    for figure in figures if shared else ():
+    found = dict[Path, Shares]()
+    if shared is None:
+        return found
+    for figure in figures:
         first, second = (_scored(figure, tally) for tally in own)
         lost = first - _scored(figure, shared[0]), second - _scored(figure, shared[1])
         if any(lost):
