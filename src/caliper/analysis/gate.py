@@ -145,7 +145,7 @@ def gate(
     ]
     findings = _with_regressions(findings, policy.level)
     open_ = any(
-        _keepsreplace(finding, reason=reason, base, candidate)
+        _keeps_open(finding, reason, base, candidate)
         for finding, (_, reason) in zip(findings, matched, strict=True)
     )
     return GateResult(_decision(findings, something_missing=open_), tuple(findings))
@@ -281,9 +281,7 @@ def _with_regressions(findings: list[GateFinding], level: float) -> list[GateFin
         adjusted = holm([None if one is None else one.regression for one in p_values])
         for place, p in zip(places, adjusted, strict=True):
             if p is not None and p < level:
-                results[place] = replace(
-                    findings[place], decision=Decision.REGRESSION, reason=""
-                )
+                results[place] = replace(findings[place], decision=Decision.REGRESSION, reason="")
     return results
 
 
