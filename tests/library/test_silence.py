@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable, Sequence
+from pathlib import Path
 
 import pytest
+from tests.fakes.command import Command
 
 import caliper
 from caliper.analysis.compare import Difference
@@ -14,6 +16,8 @@ TASKS = ("character_identification", "object_category", "scene", "OCR", "spatial
 WORSE = TASKS[0]
 FEW, MANY = 40, 140
 """Media of the task in which the candidate is worse, and of each other one."""
+Asked = Callable[[str, int], bool]
+"""Whether something is so of a medium, by task and number."""
 F1 = f"tasks.{WORSE}.f1"
 
 
@@ -96,6 +100,10 @@ def runs(evaluated: Callable[..., caliper.Run]) -> dict[str, caliper.Run]:
     }
 
 
+def paths(runs: dict[str, caliper.Run], *names: str) -> list[str]:
+    return [str(runs[name].path) for name in names]
+
+
 def figures(runs: dict[str, caliper.Run], name: str) -> dict[str, Difference]:
     return caliper.compare(runs["base"], runs[name], anyway=True).differences[name]["capability"]
 
@@ -115,3 +123,52 @@ def test_a_difference_is_over_the_questions_scored_in_both_runs(
     assert found.value < 0 < found.second - found.first
     assert found.paired == len(both)
     assert found.first == figures(runs, "honest")[F1].first == pytest.approx(80)
+
+
+def test_the_output_names_the_figures_that_are_not_over_the_same_questions(
+    runs: dict[str, caliper.Run], tmp_path: Path
+) -> None:
+    command = Command(tmp_path)
+    shown = command("compare", *paths(runs, "base", "quiet"), "--html", "page.html", code=0)
+    out = " ".join(shown.out.split())
+    told = "Differences over the questions scored in both runs: Character identification, average."
+    assert told in out
+    assert "6 unscored in one run, left out of the differences." in out
+    page = (tmp_path / "page.html").read_text()
+    assert page.count('<span class="note">over the questions scored in both</span>') == 3
+    assert "6 unscored in one run, left out of the differences." in page
+    shown = command("compare", *paths(runs, "base", "honest"), "--html", "page.html", code=0)
+    assert shown.out.rstrip().endswith("0 unscored in one run.")
+    assert "over the questions scored in both" not in (tmp_path / "page.html").read_text()
+
+
+def test_silence_does_not_pass_a_gate(runs: dict[str, caliper.Run]) -> None:
+    checks = [
+        {"benchmark": "capability", "figure": figure, "max_drop": 0.1}
+        for figure in (F1, "average.f1")
+    ]
+    policy = {"checks": checks}
+    assert caliper.gate(runs["base"], runs["honest"], policy).decision == "regression"
+    task, average = caliper.gate(runs["base"], runs["quiet"], policy).findings
+    assert (task.decision, average.decision) == ("inconclusive", "regression")
+    assert task.reason == "the candidate covers 85.0% of its questions, less than 99.0%"
+    one = {"checks": checks[:1]}
+    assert caliper.gate(runs["base"], runs["quiet"], one).decision == "inconclusive"
+    assert caliper.gate(runs["quiet"], runs["base"], one).decision == "inconclusive"
+
+
+def test_silence_does_not_lead_a_leaderboard(runs: dict[str, caliper.Run]) -> None:
+    entered = [runs[name] for name in ("quiet", "half", "honest", "base")]
+    (board,) = caliper.leaderboard(*entered, anyway=True)
+    assert [(row.name, row.lacking) for row in board.standings] == [
+        ("base", ()),
+        ("honest", ()),
+        ("half", ("20.0% of CAPability",)),
+        ("quiet", ("15.0% of Character identification",)),
+    ]
+    for row in board.standings[1:]:
+        assert row.behind.value == figures(runs, row.name)["average.f1"].value < 0
+    assert "quiet: lacks 15.0% of Character identification; placed after complete runs" in (
+        caliper.leaderboard(*entered, anyway=True).markdown
+    )
+    assert caliper.leaderboard(*entered, anyway=True).markdown.count("scored in both") == 2
