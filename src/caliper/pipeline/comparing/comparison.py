@@ -218,7 +218,10 @@ async def _parts(base: TalliedRun, other: TalliedRun, shared: SharedTallies) -> 
             # Yield, so that a cancelled comparison stops here.
             await asyncio.sleep(0)
         column, rows = _table(layout, figures)
-        title, uneven = benchmark(name).title, shares(layout.figures, own, shared.get(name))
+        # That a question was not drawn says nothing about the checkpoint.
+        is_in_part = base.is_in_part or other.is_in_part
+        uneven = {} if is_in_part else shares(layout.figures, own, shared.get(name))
+        title = benchmark(name).title
         parts.append(Part(name, title, layout.headline, column, rows, figures, uneven))
     return tuple(parts)
 

@@ -6,21 +6,20 @@ the one run alone, a checkpoint would gain by being silent where it would be wro
 
 from __future__ import annotations
 
-from collections.abc import Container, Iterable, Mapping
+from collections.abc import Collection, Container, Iterable, Mapping
 from dataclasses import dataclass
 
 from caliper.analysis.compare import Tallies
 from caliper.benchmarks.base import Outcomes
-from caliper.core.outcome import UNDRAWN
 from caliper.core.question import Item
-from caliper.core.report import Figure, Path
+from caliper.core.report import Coverage, Figure, Path
 from caliper.core.tally import Tally
 from caliper.pipeline.comparing.flips import Questions
 from caliper.pipeline.ledger.ledger import Ledger
 from caliper.pipeline.ledger.report import run_status, tallies
 from caliper.pipeline.ledger.run_ledger import RunLedger
 
-LeftOut = tuple[Container[int], Container[int]]
+LeftOut = tuple[set[int], set[int]]
 """Indices in the first and in the second run."""
 SharedTallies = Mapping[str, Tallies]
 """Both tallies by benchmark, over the shared questions; empty if these are all that have scores."""
@@ -43,8 +42,16 @@ class TalliedRun:
     @property
     def has_gaps(self) -> bool:
         """Whether a planned question has no score."""
-        _, coverages = run_status(self.run.spec, self.run.summary, self.run.ledger)
-        return any(coverage.scored < coverage.planned for coverage in coverages.values())
+        return any(coverage.scored < coverage.planned for coverage in self._coverages)
+
+    @property
+    def is_in_part(self) -> bool:
+        """Whether only some questions were drawn."""
+        return any(coverage.undrawn for coverage in self._coverages)
+
+    @property
+    def _coverages(self) -> Collection[Coverage]:
+        return run_status(self.run.spec, self.run.summary, self.run.ledger)[1].values()
 
 
 async def shared_tallies(first: RunLedger, second: RunLedger, left_out: LeftOut) -> SharedTallies:
@@ -94,7 +101,7 @@ def _scored(figure: Figure, tally: Tally) -> int:
 
 @dataclass(frozen=True, slots=True)
 class _SharedOutcomes:
-    """The outcomes of a run; those at some indices are as if they had not been drawn."""
+    """The outcomes of a run without those at some indices."""
 
     ledger: Ledger
     left_out: Container[int]
@@ -104,5 +111,5 @@ class _SharedOutcomes:
         outcomes = dict(self.ledger.outcomes(item))
         for index, question, repeat in item.positions():
             if index in self.left_out:
-                outcomes[question.ordinal, repeat] = UNDRAWN
+                outcomes.pop((question.ordinal, repeat), None)
         return outcomes
