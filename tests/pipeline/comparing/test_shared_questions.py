@@ -8,7 +8,7 @@ from fractions import Fraction
 from typing import cast
 
 import pytest
-from hypothesis import given
+from hypothesis import example, given
 from hypothesis import strategies as st
 from tests.fakes import runs
 from tests.fakes.stores import MemoryLog, MemoryStore
@@ -61,12 +61,12 @@ def compared(first: Scores, second: Scores, data: str = "d" * 64) -> Mapping[Pat
 
 
 def figures(scores: Scores) -> dict[str, float | None]:
-    """Recall, precision and F1 in percent."""
+    """Recall, precision and F1 in percent; a precision of nothing mentioned is 0."""
     present = [score for score in scores if score is not None]
     right, hit = present.count(1), sum(score != 0 for score in present)
     return {
         "recall": 100 * right / len(present) if present else None,
-        "precision": 100 * right / hit if hit else None,
+        "precision": 100 * right / max(hit, 1) if present else None,
         "f1": 200 * right / (hit + len(present)) if present else None,
     }
 
@@ -75,6 +75,9 @@ SCORES = st.lists(st.sampled_from([1, 0, -1, None]), min_size=MEDIA, max_size=ME
 
 
 @given(SCORES, SCORES, st.sets(st.integers(0, MEDIA - 1)))
+@example([0] * MEDIA, [1] * MEDIA, set())
+@example([None, 1] * 6, [1, None] * 6, set())
+@example([1] * MEDIA, [-1] * 11 + [1], set(range(MEDIA)))
 def test_silence_on_wrong_answers_changes_no_more_than_which_questions_are_shared(
     first: list[int | None], second: list[int | None], silent: set[int]
 ) -> None:
