@@ -42,9 +42,9 @@ from caliper.pipeline.comparing.comparison import (
 
 HELP = """Compare runs with BASE, metric by metric.
 
-Differences are over questions scored in both runs; p-values are Holm-adjusted over all metrics and runs.
-Runs that differ in more than the checkpoint (judge, prompts, settings, data) need --anyway, and
-incomplete runs need --partial. Averages are over the tasks or domains that both runs have.
+Differences are over questions scored in both runs; p-values are Holm-adjusted over all metrics and
+runs. Runs that differ in more than the checkpoint (judge, prompts, settings, data) need --anyway,
+and incomplete runs need --partial. Averages are over the tasks or domains that both runs have.
 Questions that got better or worse are counted; --html shows them with pictures, --json lists them.
 With --server an installation compares its own runs.
 Exit code 3: a run shares no benchmark with BASE.

@@ -6,16 +6,13 @@ the one run alone, a checkpoint would gain by being silent where it would be wro
 
 from __future__ import annotations
 
-from collections.abc import Collection, Container, Iterable, Mapping
+from collections.abc import Collection, Iterable, Mapping
 from dataclasses import dataclass
 
 from caliper.analysis.compare import Tallies
-from caliper.benchmarks.base import Outcomes
-from caliper.core.question import Item
 from caliper.core.report import Coverage, Figure, Path
 from caliper.core.tally import Tally
 from caliper.pipeline.comparing.flips import Questions
-from caliper.pipeline.ledger.ledger import Ledger
 from caliper.pipeline.ledger.report import run_status, tallies
 from caliper.pipeline.ledger.run_ledger import RunLedger
 
@@ -59,7 +56,7 @@ async def shared_tallies(first: RunLedger, second: RunLedger, left_out: LeftOut)
     if not any(left_out):
         return {}
     before, after = [
-        await tallies(run.spec, run.plan, _SharedOutcomes(run.ledger, indices))
+        await tallies(run.spec, run.plan, run.ledger.without(indices))
         for run, indices in zip((first, second), left_out, strict=True)
     ]
     return {name: (before[name], after[name]) for name in before.keys() & after.keys()}
@@ -97,19 +94,3 @@ def shares(figures: Iterable[Figure], own: Tallies, shared: Tallies | None) -> d
 
 def _scored(figure: Figure, tally: Tally) -> int:
     return sum(int(tally.total(cell).get("scored", 0)) for cell in figure.cells)
-
-
-@dataclass(frozen=True, slots=True)
-class _SharedOutcomes:
-    """The outcomes of a run without those at some indices."""
-
-    ledger: Ledger
-    left_out: Container[int]
-
-    def outcomes(self, item: Item) -> Outcomes:
-        """The known outcomes of an item, by (ordinal, repeat)."""
-        outcomes = dict(self.ledger.outcomes(item))
-        for index, question, repeat in item.positions():
-            if index in self.left_out:
-                outcomes.pop((question.ordinal, repeat), None)
-        return outcomes

@@ -9,7 +9,6 @@ from array import array
 from collections.abc import AsyncGenerator, Container, Iterator, Mapping, Sequence
 from dataclasses import replace
 from math import fsum
-from typing import Protocol
 
 from caliper.analysis.finite import of_all
 from caliper.analysis.intervals import estimate_all
@@ -18,7 +17,6 @@ from caliper.benchmarks.base import (
     CAPTION_LENGTH,
     LEXICAL_WARNING,
     TRUNCATED_CAPTIONS,
-    Outcomes,
     blank_is_answer,
 )
 from caliper.benchmarks.registry import benchmark
@@ -50,14 +48,7 @@ _BLANK_WARNING_SHARE = 0.03
 _BLANK_WARNING = " Check how they were made before you trust a figure."
 
 
-class KnownOutcomes(Protocol):
-    """The outcomes of a run, such as its ledger."""
-
-    def outcomes(self, item: Item) -> Outcomes:
-        """The known outcomes of an item, by (ordinal, repeat)."""
-
-
-async def tallies(spec: RunSpec, plan: PlanReader, ledger: KnownOutcomes) -> dict[str, Tally]:
+async def tallies(spec: RunSpec, plan: PlanReader, ledger: Ledger) -> dict[str, Tally]:
     """The tally of each benchmark over the whole plan."""
     totals = {part.name: Tally() for part in spec.benchmarks}
     async for items in plan():
@@ -66,7 +57,7 @@ async def tallies(spec: RunSpec, plan: PlanReader, ledger: KnownOutcomes) -> dic
 
 
 def add_items(
-    totals: Mapping[str, Tally], spec: RunSpec, items: Sequence[Item], ledger: KnownOutcomes
+    totals: Mapping[str, Tally], spec: RunSpec, items: Sequence[Item], ledger: Ledger
 ) -> None:
     """Add the known outcomes of whole samples to the tally of each benchmark."""
     for part in spec.benchmarks:
