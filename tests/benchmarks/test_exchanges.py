@@ -91,6 +91,15 @@ def test_what_was_cut_off_is_truncated_not_unreadable() -> None:
     assert len(batches) == 1
 
 
+def test_a_reader_of_its_own_reads_what_was_cut_off() -> None:
+    replies = [[Reply("yes", truncated=True), Reply("hm")], [Reply("yes", truncated=True)]]
+    examination = ask_and_read(
+        [ask(0), ask(1)], read, lambda asked, text: Reading(UNREADABLE, f"cut: {text}")
+    )
+    _, results = driven(examination, in_turn(*replies))
+    assert results == [(Unscored(Reason.TRUNCATED), Evidence("yes", "cut: yes"))] * 2
+
+
 @pytest.mark.parametrize("reason", Reason)
 def test_a_failure_keeps_its_reason(reason: Reason) -> None:
     rounds: list[list[Answer]] = [[Failure(reason, "why")]]

@@ -1,3 +1,4 @@
+import gzip
 import json
 import shutil
 import signal
@@ -120,6 +121,22 @@ def test_reports_older_than_the_verdicts_are_written_again(root: Path, copied: P
     process = started(root, copied, len(whole) - 49)
     end(process, signal.SIGKILL)
     (copied / "report.json").write_text("of before")
+    Command(root)(*FLAGS, copied.name, code=0)
+    assert_whole(root, copied)
+
+
+def test_verdicts_that_were_changed_after_the_end_are_no_scores(root: Path, copied: Path) -> None:
+    for segment in copied.glob("state/verdicts/*/*.jsonl.gz"):
+        lines = gzip.decompress(segment.read_bytes())
+        assert b'"score":"-1"' in lines
+        segment.write_bytes(gzip.compress(lines.replace(b'"score":"-1"', b'"score":"1"')))
+    Command(root)(*FLAGS, copied.name, code=0)
+    assert_whole(root, copied)
+
+
+def test_report_files_that_are_lost_or_changed_are_written_again(root: Path, copied: Path) -> None:
+    (copied / "report.html").unlink()
+    (copied / "report.json").write_text("{}")
     Command(root)(*FLAGS, copied.name, code=0)
     assert_whole(root, copied)
 

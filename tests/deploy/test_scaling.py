@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import copy
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
@@ -12,14 +13,14 @@ from tests.deploy.objects import COMPONENT, Object, called, environment, of_kind
 from tests.deploy.policies.planting import Change, item
 from tests.deploy.program_calls import parsed
 from tests.deploy.rendering import RENDERINGS, Rendering, rendered
+from tests.fakes.clock import FakeClock
 
 from caliper.adapters.streams.kafka_topics import TOPICS
 from caliper.core.messages import MessageValue
 from caliper.pipeline.planning.publisher import CAPTION_JOBS, JUDGE_JOBS, QA_JOBS
+from caliper.pipeline.work.stage import Stage
 from caliper.pipeline.work.worker import Attempt, WorkerLimits
 from caliper.wiring.endpoint_settings import EndpointSettings
-from caliper.wiring.grounds import Ground
-from caliper.wiring.stages import Stage
 
 WORK = {"judge": JUDGE_JOBS, "qa-reader": QA_JOBS, "captioner": CAPTION_JOBS}
 """What each scaled component takes its jobs from."""
@@ -43,6 +44,10 @@ class _Stream:
         self.groups[topic] = group
         return self
 
+    async def receive(self) -> None: ...
+
+    async def leave(self) -> None: ...
+
 
 async def _handle(_: Attempt) -> None: ...
 
@@ -52,8 +57,8 @@ async def _give_up(_: MessageValue, __: BaseException) -> None: ...
 
 def _group(topic: str) -> str:
     stream = _Stream()
-    ground = Ground(None, stream, None, None, None)  # type: ignore[arg-type]
-    Stage(topic, (_handle, _give_up), ground, WorkerLimits()).worker()
+    handlers = _handle, _give_up
+    asyncio.run(Stage(topic, handlers, stream, FakeClock(), WorkerLimits()).run())  # type: ignore[arg-type]
     return stream.groups[topic]
 
 

@@ -11,7 +11,7 @@ from caliper.adapters.streams.memory import MemoryStream
 from caliper.adapters.wire.protobuf_codec import ProtobufCodec
 from caliper.core.report import BenchmarkReport, Coverage
 from caliper.core.run import Identity, RunState
-from caliper.pipeline.gateway.gateway import Gateway, Outside
+from caliper.pipeline.gateway.gateway import Gateway
 from caliper.pipeline.planning.resolution import BenchmarkRequest, EvaluationRequest
 from caliper.pipeline.store.owners import Ownership, TeamRuns
 from caliper.pipeline.store.runs import write_json
@@ -92,7 +92,7 @@ class Front:
     async def gateway(self) -> Gateway:
         await write_json(self.store, f"datasets/{DATA}/manifest.json", files={}, folder=False)
         await self.store.put(f"supplied/{CAPTIONS}.jsonl.gz", b"")
-        outside = Outside(
+        return Gateway(
             self.store,
             self.stream,
             ProtobufCodec(),
@@ -100,9 +100,9 @@ class Front:
             supplies(self.store, self.ownership),
             Stages(),
             self.board,
+            TeamRuns(self.store, self.clock, self.ownership),
             self.ownership,
         )
-        return Gateway(outside, TeamRuns(self.store, self.clock, self.ownership))
 
     async def start_run(self) -> tuple[Gateway, str]:
         """The gateway, and the id of a run that it began."""

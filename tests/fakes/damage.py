@@ -29,7 +29,7 @@ from caliper.local.supplies import FileSupplies
 from caliper.pipeline.aggregation.aggregator import Aggregator
 from caliper.pipeline.aggregation.dispatcher import Dispatcher
 from caliper.pipeline.aggregation.outlets import Bounds, Outlets
-from caliper.pipeline.gateway.gateway import Gateway, Outside
+from caliper.pipeline.gateway.gateway import Gateway
 from caliper.pipeline.planning.planner import Planner
 from caliper.pipeline.planning.publisher import CAPTION_JOBS, PLAN_JOBS, QA_JOBS, RUNS, VERDICTS
 from caliper.pipeline.reports.report_files import ReportFiles, captions_of_run, stored_texts
@@ -145,8 +145,8 @@ class Installation:
         """Start all services anew, as after a crash."""
         store, book = self.view, RunBook(self.view, self.clock)
         supplies = FileSupplies({"captionqa": runs.sources(ROWS, None)})
-        outside = Outside(store, self.stream, CODEC, self.clock, supplies, Stages(), self)
-        self.gateway = Gateway(outside, book)
+        outside = store, self.stream, CODEC, self.clock, supplies, Stages(), self
+        self.gateway = Gateway(*outside, book)
         self.planner = Planner(store, self.stream, CODEC, book, supplies)
         stream, models = self.stream, dict.fromkeys(("captioner", "reader"), runs.JUDGE)
         jobs = JobFilter(models, PACK, book, stream, CODEC)

@@ -16,7 +16,7 @@ from caliper.adapters.streams.memory import MemoryStream
 from caliper.core.outcome import Verdict
 from caliper.pipeline.aggregation.aggregator import Aggregator
 from caliper.pipeline.comparing.comparer import Comparer
-from caliper.pipeline.gateway.gateway import Gateway, Outside
+from caliper.pipeline.gateway.gateway import Gateway
 from caliper.pipeline.planning.resolution import LocalStages
 from caliper.pipeline.reports.run_reader import RunReader
 from caliper.pipeline.store.caption_book import CaptionBook
@@ -90,7 +90,7 @@ async def watched() -> AsyncIterator[Watched]:
     def pictures(_: object) -> object:
         return there.picture
 
-    outside = Outside(
+    front = Gateway(
         house.store,
         MemoryStream(),
         CODEC,
@@ -98,12 +98,12 @@ async def watched() -> AsyncIterator[Watched]:
         supplies(house.store),
         LocalStages({}),
         there.board,
+        book,
     )
     reader = RunReader(
         house.store, book, clock, lambda _, texts, file: sink_of(file, texts, there.picture)
     )
     comparer = Comparer(house.store, book, pictures)  # type: ignore[arg-type]
-    front = Gateway(outside, book)
     captions = CaptionBook(house.store)
     shown = PageSources(
         front,

@@ -141,7 +141,7 @@ async def told_of(name: str, spec: RunSpec) -> dict[str, Any]:
         {f"{name}/{benchmark(name).role}": answerer}, CountingTagger(), CountingEmbedder()
     )
     seeing = ScriptedModel(lambda text, before: "A", revision="")
-    captioner = Captioner(spec, seeing, PACK, LimitedMedia({name: Pictures()}), store)
+    captioner = Captioner(spec, seeing, PACK, LimitedMedia(Pictures()), store)
     keys = {}
     for items in jobs(planned.items):
         sample = items[0].sample

@@ -16,7 +16,7 @@ from caliper.pipeline.store.run_record import Evaluation
 from caliper.ports.watcher import Watcher
 from caliper.serving.addresses import Address
 from caliper.serving.grpc_server import ServerOptions
-from caliper.serving.lifecycle import ServiceParts, ServiceRun, run_all
+from caliper.serving.lifecycle import ServiceParts, ServiceRun
 from caliper.wiring.clock import SystemClock
 from caliper.wiring.grounds import Ground
 from caliper.wiring.models import Access
@@ -28,8 +28,7 @@ from caliper.wiring.startup import all_services
 async def listening(parts: ServiceParts, tokens: Path | None = None) -> AsyncIterator[str]:
     """Serve services of one process on loopback; yields their address."""
     running = ServiceRun(ServerOptions(Address("127.0.0.1", 0), tokens=tokens, grace=5), parts)
-    ready = asyncio.Event()
-    task = asyncio.create_task(run_all([running], ready))
+    task = asyncio.create_task(running.run())
     starting = asyncio.create_task(running.started.wait())
     await asyncio.wait([task, starting], return_when=asyncio.FIRST_COMPLETED)
     starting.cancel()
@@ -37,7 +36,7 @@ async def listening(parts: ServiceParts, tokens: Path | None = None) -> AsyncIte
         if running.started.is_set():
             yield str(running.server.address)
     finally:
-        ready.set()
+        running.stopping.set()
         await task
 
 

@@ -28,7 +28,7 @@ from caliper.core.run import FINAL_STATES, Identity, RunState
 from caliper.core.terms import Terms
 from caliper.core.transitions import TRANSITIONS
 from caliper.pipeline.aggregation.dispatcher import Dispatcher
-from caliper.pipeline.gateway.gateway import Gateway, Outside
+from caliper.pipeline.gateway.gateway import Gateway
 from caliper.pipeline.gateway.lost_starts import LostStarts
 from caliper.pipeline.planning.planner import Planner
 from caliper.pipeline.planning.publisher import PLAN_JOBS, QA_JOBS, RUNS, VERDICTS
@@ -81,7 +81,7 @@ class World(House):
         supplies = self.supplies = TwoSamples()
         self.planner = Planner(self.store, self.broker, CODEC, book, supplies)
         around = self.store, self.broker, CODEC, self.clock, supplies, Stages(), self
-        self.gateway = Gateway(Outside(*around), book)
+        self.gateway = Gateway(*around, book)
         self.filter = JobFilter({"reader": runs.JUDGE}, SPEC.pack, book, self.broker, CODEC)
         self.plans = self.broker.consumer(PLAN_JOBS, "gateway")
         self.jobs = self.broker.consumer(QA_JOBS, "reader")

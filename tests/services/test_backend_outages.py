@@ -16,7 +16,7 @@ from caliper.adapters.stores.directory import DirectoryStore
 from caliper.core.errors import InvalidInput
 from caliper.serving.addresses import Address
 from caliper.serving.grpc_server import ServerOptions
-from caliper.serving.lifecycle import ServiceParts, ServiceRun, merge_parts, run_all
+from caliper.serving.lifecycle import ServiceParts, ServiceRun, merge_parts
 from caliper.wiring.grounds import Ground, memory_ground
 from caliper.wiring.service_settings import CaptionerSettings, JudgeSettings, QaReaderSettings
 from caliper.wiring.services import captioner_parts, open_answerer_parts
@@ -44,15 +44,15 @@ async def parts_of(role: str, model: str, ground: Ground) -> ServiceParts:
 
 @asynccontextmanager
 async def watched(parts: ServiceParts) -> AsyncIterator[Readiness]:
-    running, told = ServiceRun(OPTIONS, parts), asyncio.Event()
-    task = asyncio.create_task(run_all([running], told))
+    running = ServiceRun(OPTIONS, parts)
+    task = asyncio.create_task(running.run())
     await running.probed.wait()
     try:
         assert running.server.health_address is not None
         async with Readiness(running.server.health_address.port) as readiness:
             yield readiness
     finally:
-        told.set()
+        running.stopping.set()
         await task
 
 
@@ -117,7 +117,7 @@ async def test_a_service_that_waits_for_its_model_can_be_stopped(ground: Ground)
 async def test_a_setting_that_is_wrong_is_not_waited_for(ground: Ground) -> None:
     parts = captioner_later("lexical", ground)
     with pytest.raises(InvalidInput, match="cannot look at pictures"):
-        await run_all([ServiceRun(OPTIONS, parts)], asyncio.Event())
+        await ServiceRun(OPTIONS, parts).run()
 
 
 @pytest.mark.parametrize("role", ["judge", "reader"])

@@ -14,7 +14,7 @@ from caliper.adapters.stores.directory import DirectoryStore
 from caliper.api.evaluate.v1 import evaluate_pb2 as pb
 from caliper.pipeline.store.owners import Ownership
 from caliper.pipeline.store.team_quotas import TeamQuotas
-from caliper.serving.gateway import GatewayServicer, TeamStore
+from caliper.serving.gateway import GatewayServicer
 from caliper.wiring.clock import SystemClock
 
 async def parts(count):
@@ -25,8 +25,8 @@ async def parts(count):
 
 async def upload(count):
     store, ownership = DirectoryStore(Path(sys.argv[1])), Ownership()
-    owned = TeamStore(store, ownership, TeamQuotas(store, SystemClock(), ownership))
-    servicer = GatewayServicer(None, None, (None, None), owned)
+    quotas = TeamQuotas(store, SystemClock(), ownership)
+    servicer = GatewayServicer(None, None, None, None, store, ownership, quotas)
     return (await servicer.UploadCaptions(parts(count), None)).captions
 
 asyncio.run(upload(1))

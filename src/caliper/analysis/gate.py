@@ -70,6 +70,13 @@ class Check:
     max_relative_drop: float | None = None
     min_pairs: int = 2
 
+    def margin(self, base: float | None) -> float:
+        """How far below this value of the base the candidate may be, in the figure's unit."""
+        margins = [] if self.max_drop is None else [self.max_drop]
+        if self.max_relative_drop is not None and base is not None:
+            margins.append(self.max_relative_drop * abs(base))
+        return min(margins, default=0.0)
+
 
 @dataclass(frozen=True, slots=True)
 class Policy:
@@ -210,14 +217,6 @@ def _too_few(name: str, share: float, policy: Policy, of: str = "") -> str:
     return f"the {name} covers {covered}{of}, less than {least}"
 
 
-def _margin(check: Check, difference: Difference) -> float:
-    """How far below the base the candidate may be, in the figure's unit."""
-    margins = [] if check.max_drop is None else [check.max_drop]
-    if check.max_relative_drop is not None and difference.first is not None:
-        margins.append(check.max_relative_drop * abs(difference.first))
-    return min(margins, default=0.0)
-
-
 def _test(finding: GateFinding, level: float) -> GateFinding:
     """Test a finding on its own: can a drop of more than the margin be ruled out?"""
     check, difference = finding.check, finding.difference
@@ -227,7 +226,7 @@ def _test(finding: GateFinding, level: float) -> GateFinding:
         return replace(finding, reason="neither a higher nor a lower value is better")
     if difference.paired < check.min_pairs:
         return replace(finding, reason=f"{difference.paired} pairs, fewer than {check.min_pairs}")
-    margin = _margin(check, difference)
+    margin = check.margin(difference.first)
     finding = replace(finding, margin=margin)
     p_values = _p_values(finding)
     if p_values is None:

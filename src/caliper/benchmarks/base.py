@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Collection, Iterable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import KW_ONLY, dataclass, field
 from enum import StrEnum
 from fractions import Fraction
 
@@ -54,7 +54,7 @@ def is_file_name(key: object) -> bool:
 
 @dataclass(frozen=True, slots=True)
 class Setting:
-    """A protocol setting: its name, default, help and allowed values.
+    """A protocol setting: its name, default and allowed values.
 
     For a number `choices` is empty and `range` holds the minimum and maximum; it must be whole
     if the default is. `absent` is the value implied by a stored spec without the setting, if
@@ -63,7 +63,7 @@ class Setting:
 
     name: str
     default: str
-    help: str
+    _: KW_ONLY
     choices: tuple[str, ...] = ()
     range: tuple[float, float] | None = None
     absent: str | None = None
@@ -75,13 +75,7 @@ def setting_reader(declared: Iterable[Setting]) -> Callable[[Settings, str], str
     return lambda settings, name: settings.get(name, defaults[name])
 
 
-CAPTION_FENCE = Setting(
-    name="caption_fence",
-    default="on",
-    help="captions stand between marks that the prompt explains; off sends printed prompts"
-    " unchanged",
-    choices=("on", "off"),
-)
+CAPTION_FENCE = Setting("caption_fence", "on", choices=("on", "off"))
 """A setting of every benchmark that asks about captions."""
 
 
@@ -92,11 +86,7 @@ def fence(settings: Settings, caption: str) -> str:
 
 
 BLANK_CAPTION = Setting(
-    name="blank_caption",
-    default="answer",
-    help="a blank caption is an answer that mentions nothing; or its questions are unscored",
-    choices=("answer", "unscored"),
-    absent="unscored",
+    "blank_caption", "answer", choices=("answer", "unscored"), absent="unscored"
 )
 """A setting of every benchmark that asks about captions."""
 

@@ -33,16 +33,18 @@ LONGEST = 65_536
 
 
 def ask_and_read(
-    asks: Sequence[Ask], read: Reader
+    asks: Sequence[Ask], read: Reader, read_truncated: Reader | None = None
 ) -> Generator[tuple[Ask, ...], Any, list[Result]]:
     """Ask everything at once, read the replies, and retry the unreadable ones once.
 
-    Returns one (outcome, evidence) per ask, in order.
+    `read_truncated` reads the replies that were cut at the token limit, if not `read`. Returns
+    one (outcome, evidence) per ask, in order.
     """
     if not asks:
         return []
     answers: Sequence[Answer] = yield tuple(asks)
-    results = [_read(ask, answer, read) for ask, answer in zip(asks, answers, strict=True)]
+    readers = read, read_truncated or read
+    results = [_read(ask, answer, readers) for ask, answer in zip(asks, answers, strict=True)]
     unreadable = [place for place, (outcome, _) in enumerate(results) if outcome == UNREADABLE]
     if unreadable:
         retries = tuple(replace(asks[place], attempt=1) for place in unreadable)
@@ -53,14 +55,14 @@ def ask_and_read(
                 # is kept for people to look at.
                 results[place] = Unscored(answer.reason), results[place][1]
             else:
-                results[place] = _read(ask, answer, read)
+                results[place] = _read(ask, answer, readers)
     return results
 
 
-def _read(ask: Ask, answer: Answer, read: Reader) -> Result:
+def _read(ask: Ask, answer: Answer, readers: tuple[Reader, Reader]) -> Result:
     if isinstance(answer, Failure):
         return Unscored(answer.reason), Evidence(explanation=answer.detail)
-    reading = _read_bounded(ask, answer.text, read)
+    reading = _read_bounded(ask, answer.text, readers[answer.truncated])
     outcome = reading.outcome
     if outcome == UNREADABLE and not answer.text.strip():
         if answer.truncated:
@@ -85,12 +87,15 @@ def _read_bounded(ask: Ask, text: str, read: Reader) -> Reading:
 
 
 def examine_each(
-    item: Item, settle: Callable[[Question[Any], int], Ask | Result], read: Reader
+    item: Item,
+    settle: Callable[[Question[Any], int], Ask | Result],
+    read: Reader,
+    read_truncated: Reader | None = None,
 ) -> Examination:
     """Ask everything about an item at once, and return the verdicts in index order.
 
     `settle` takes a question and a repeat. It returns the ask, or a result that needs none. It is
-    not called for questions that planning marked unscored.
+    not called for questions that planning marked unscored. `ask_and_read` has the readers.
     """
     results: dict[int, Result] = {}
     asks: dict[int, Ask] = {}
@@ -103,6 +108,6 @@ def examine_each(
             asks[index] = settled
         else:
             results[index] = settled
-    readings = yield from ask_and_read(tuple(asks.values()), read)
+    readings = yield from ask_and_read(tuple(asks.values()), read, read_truncated)
     results |= zip(asks, readings, strict=True)
     return tuple(Verdict(index, *results[index]) for index, _, _ in item.positions())

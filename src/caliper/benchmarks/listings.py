@@ -71,8 +71,10 @@ def blank_listings(text: str, options: Sequence[str]) -> str:
         return text[: opening.start("item")]
     if len({letter for _, _, letter in listings}) > 1 or hypothetical:
         listings += _partial_item(text, options, listings[-1])
+        blanked = list(text)
         for start, end, _ in listings:
-            text = f"{text[:start]}{' ' * (end - start)}{text[end:]}"
+            blanked[start:end] = " " * (end - start)
+        return "".join(blanked)
     return text
 
 

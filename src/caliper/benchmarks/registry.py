@@ -89,7 +89,7 @@ def benchmark(name: str) -> Benchmark:
     if name not in PLUGINS.names:
         raise UnknownName("benchmark", name, benchmark_names())
     plugin, package = PLUGINS.load(name), PLUGINS.package(name)
-    origin = Setting("package", package, "the package that the benchmark is from", (package,))
+    origin = Setting("package", package, choices=(package,))
     return replace(plugin, settings=(*plugin.settings, origin))
 
 

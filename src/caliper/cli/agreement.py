@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import asdict
 from pathlib import Path
 from typing import Annotated
@@ -25,6 +25,7 @@ from caliper.cli.labels import Labels, Possible, read_labels, read_studio_labels
 from caliper.cli.opinions import Opinions, choices
 from caliper.cli.tables import text_table
 from caliper.core.errors import InvalidInput
+from caliper.core.report import Estimate
 from caliper.core.run import RunSpec
 from caliper.local.directory import RunDirectory, find_run
 from caliper.local.reports import possible_scores, read_verdicts
@@ -176,10 +177,10 @@ def agreement_table(name: str, parts: Mapping[str, Agreement]) -> Table:
     return grid
 
 
-def coefficient(estimate: Coefficient) -> str:
+def coefficient(estimate: Coefficient | Estimate, form: Callable[[float], str] = number) -> str:
     """Format a coefficient and its interval for the terminal."""
     if estimate.value is None:
         return f"[dim]{NO_DATA}[/dim]"
     if estimate.low is None or estimate.high is None:
-        return number(estimate.value)
-    return f"{number(estimate.value)} [dim]{number(estimate.low)}..{number(estimate.high)}[/dim]"
+        return form(estimate.value)
+    return f"{form(estimate.value)} [dim]{form(estimate.low)}..{form(estimate.high)}[/dim]"

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from functools import partial
 from typing import Any
 
 import typer
@@ -57,13 +58,17 @@ def benchmark_commands(
     app.callback(invoke_without_command=True)(
         command_taking(from_config, ConfigOption, SharedOptions, output, with_context=True)
     )
+
+    def of_one(name: str, part: Any, shared: SharedOptions, how: How) -> int:
+        return action(from_flags(name, part, shared), how)
+
     for name in benchmark_names():
         try:
             description, part = benchmark(name).description, part_of(name)
         except InvalidInput as error:
             app.command(name, help=_UNUSABLE, context_settings=_ANY_OPTIONS)(_refusal(error))
             continue
-        command = command_taking(_single(name, action), part, SharedOptions, output)
+        command = command_taking(partial(of_one, name), part, SharedOptions, output)
         app.command(name, help=description)(command)
     return app
 
@@ -73,12 +78,3 @@ def _refusal(error: InvalidInput) -> Callable[[], int]:
         raise error
 
     return refuse
-
-
-def _single(
-    name: str, act: Callable[[RunConfig, How], int]
-) -> Callable[[Any, SharedOptions, How], int]:
-    def run(part: Any, shared: SharedOptions, how: How) -> int:
-        return act(from_flags(name, part, shared), how)
-
-    return run

@@ -4,9 +4,8 @@ from __future__ import annotations
 
 import asyncio
 import sys
-from collections.abc import Callable, Coroutine
 from pathlib import Path
-from typing import Any, Self, TypeVar
+from typing import Self
 
 from rich.markup import escape
 from rich.progress import (
@@ -20,26 +19,19 @@ from rich.progress import (
 
 from caliper.cli.console import ERR
 from caliper.local.config import RunConfig
-from caliper.local.data_fetch import FetchWatcher, fetch_data, fetch_path
-
-_Result = TypeVar("_Result")
+from caliper.local.data_fetch import fetch_data, fetch_path
 
 
 def with_data(config: RunConfig, *, quiet: bool, media: bool = True) -> RunConfig:
     """The configuration with local copies of its data. Arguments and errors as of `fetch_data`."""
-    return _with_bar(lambda watcher: fetch_data(config, watcher, media=media), quiet=quiet)
+    with _TransferBar(quiet=quiet) as bar:
+        return asyncio.run(fetch_data(config, bar, media=media))
 
 
 def path_of_data(path: Path, *, quiet: bool) -> tuple[Path, str]:
     """The local copy of the data that a path names, and the pinned name. Raises as `fetch_path`."""
-    return _with_bar(lambda watcher: fetch_path(path, watcher), quiet=quiet)
-
-
-def _with_bar(
-    fetch: Callable[[FetchWatcher], Coroutine[Any, Any, _Result]], *, quiet: bool
-) -> _Result:
     with _TransferBar(quiet=quiet) as bar:
-        return asyncio.run(fetch(bar))
+        return asyncio.run(fetch_path(path, bar))
 
 
 class _TransferBar:

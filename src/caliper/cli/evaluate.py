@@ -4,11 +4,9 @@ from __future__ import annotations
 
 import asyncio
 import gc
-import signal
 from contextlib import AbstractContextManager
 from typing import TYPE_CHECKING
 
-import uvloop
 from rich.markup import escape
 
 from caliper.adapters.exports.json import report_text
@@ -30,6 +28,7 @@ from caliper.cli.show import (
 )
 from caliper.lazy import lazy_module
 from caliper.local.config import RunConfig
+from caliper.local.coroutine_runner import run_interruptible
 from caliper.local.run import RunResult, evaluate_config
 from caliper.local.setup import RunSetup
 from caliper.ports.watcher import Watcher
@@ -48,8 +47,7 @@ def _evaluate(config: RunConfig, output: EvaluateOptions) -> int:
     gc.set_threshold(100_000, 50, 100)
     if output.server is not None:
         return asyncio.run(remote.evaluate_remotely(config, output.server, output))
-    with asyncio.Runner(loop_factory=uvloop.new_event_loop) as runner:
-        result = runner.run(_run(config, output))
+    result = run_interruptible(_run(config, output))
     _show(result, output)
     # A process that ends need not look for cycles in what it leaves.
     gc.freeze()
@@ -57,10 +55,6 @@ def _evaluate(config: RunConfig, output: EvaluateOptions) -> int:
 
 
 async def _run(config: RunConfig, output: OutputOptions) -> RunResult:
-    """Run the evaluation; SIGTERM interrupts it like Ctrl-C, keeping the work done."""
-    task = asyncio.current_task()
-    assert task is not None  # noqa: S101 - a coroutine that runs has a task
-    asyncio.get_running_loop().add_signal_handler(signal.SIGTERM, task.cancel)
     clock = SystemClock()
 
     def watching(prepared: RunSetup) -> AbstractContextManager[Watcher]:

@@ -12,7 +12,6 @@ import uvloop
 from caliper.cli.console import ERR
 from caliper.cli.exits import Exit
 from caliper.cli.options import command_taking
-from caliper.serving.lifecycle import ServiceRun
 from caliper.wiring.client_settings import ClientSettings
 from caliper.wiring.gateway_options import GatewayOptions
 from caliper.wiring.grounds import kafka_access, kafka_ground, memory_ground, open_store
@@ -122,11 +121,11 @@ async def _serve(options: ServeOptions) -> None:
         captioner_settings,
         GatewayOptions.of(settings),
     )
-    await serve_parts(settings.server(), with_metrics(parts, ground, settings), _show_address)
-
-
-def _show_address(running: ServiceRun) -> None:
-    ERR.print(f"Serving on {running.server.address}", highlight=False)
+    await serve_parts(
+        settings.server(),
+        with_metrics(parts, ground, settings),
+        lambda address: ERR.print(f"Serving on {address}", highlight=False),
+    )
 
 
 command = command_taking(serve, ServeOptions, help_text=HELP)

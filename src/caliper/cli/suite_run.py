@@ -2,15 +2,12 @@
 
 from __future__ import annotations
 
-import asyncio
-import signal
 from contextlib import AsyncExitStack
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Annotated
 
 import typer
-import uvloop
 
 from caliper.cli.console import OUT, plain, write_out
 from caliper.cli.exits import Exit
@@ -24,6 +21,7 @@ from caliper.core.entry_states import EntryState
 from caliper.core.errors import InvalidInput
 from caliper.core.keys import canonical_json
 from caliper.core.suites import SuiteState
+from caliper.local.coroutine_runner import run_interruptible
 from caliper.local.notify import check_targets
 from caliper.local.suite_runs import LocalEvaluator, check_tokens, suite_store
 from caliper.pipeline.suites.latest import LatestScores
@@ -54,8 +52,7 @@ def run(options: SuiteRunOptions, sources: SourceOptions) -> int:
     """Evaluate the checkpoints of suites until it is stopped; with --once, until all are done."""
     decided: set[EntryState] = set()
     printer = _Events(decided, json=options.json)
-    with asyncio.Runner(loop_factory=uvloop.new_event_loop) as runner:
-        runner.run(_run(options, sources, printer))
+    run_interruptible(_run(options, sources, printer))
     return _code(decided)
 
 
@@ -68,9 +65,6 @@ app.command("run")(command_taking(run, SuiteRunOptions, SourceOptions, help_text
 
 
 async def _run(options: SuiteRunOptions, sources: SourceOptions, printer: _Events) -> None:
-    task = asyncio.current_task()
-    assert task is not None  # noqa: S101 - a coroutine that runs has a task
-    asyncio.get_running_loop().add_signal_handler(signal.SIGTERM, task.cancel)
     names = []
     for each in options.suites:
         is_file = each.endswith((".yaml", ".yml"))

@@ -165,6 +165,10 @@ class CheckpointEntry:
         mark = NoticeMark(NoticeKind.REGISTERED, 0, now, state)
         return cls(suite, version, checkpoint, now, now, state, notices=(mark,))
 
+    def key(self, folder: str) -> str:
+        """The key of its object in a folder of its suite."""
+        return f"suites/{self.suite}/{folder}/{self.version}/{self.checkpoint.revision}.json"
+
     @property
     def is_open(self) -> bool:
         """Whether a loop still has to work on it."""

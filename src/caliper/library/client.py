@@ -93,9 +93,7 @@ class Client:
             with TemporaryDirectory(prefix="caliper-captions-") as folder:
                 inputs = RunInputs(Path(folder))
                 config = inputs.config(captions, benchmarks, judge, name, options)
-                return await remote.RemoteRuns(self.server).evaluate(
-                    config, inputs.models, progress=progress
-                )
+                return await remote.evaluate(self.server, config, inputs.models, progress=progress)
         inputs = RunInputs()
         config = inputs.config(captions, benchmarks, judge, name, options)
         return await _evaluate_here(inputs, config, progress=progress)
@@ -140,7 +138,7 @@ class Client:
         if isinstance(run, Run):
             return run
         if self.server is not None:
-            return await remote.RemoteRuns(self.server).load(path_of(run, "run"))
+            return await remote.load(self.server, path_of(run, "run"))
         return Run.in_directory(find_run(path_of(run, "run")))
 
     load = blocking(aload)

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
 from functools import partial
 
 from caliper.adapters.remote.gateway import RemoteGateway
@@ -13,56 +12,54 @@ from caliper.library.progress import note
 from caliper.library.run import Run
 from caliper.local.config import RunConfig
 from caliper.local.exports import export_installed, read_installed
-from caliper.local.installation import ask_gateway, open_gateway
+from caliper.local.installation import open_gateway
 from caliper.local.submission import send
 from caliper.pipeline.store.run_record import Evaluation
 
 _INTERVAL = 1.0
 
 
-@dataclass(frozen=True, slots=True)
-class RemoteRuns:
-    """The runs of the installation whose gateway is at `server`."""
+async def evaluate(
+    server: str, config: RunConfig, functions: Mapping[str, object], *, progress: bool
+) -> Run:
+    """Push data and captions to the installation whose gateway is at `server`, start the run, and
+    wait for its end.
 
-    server: str
+    Raises what `send` and `RemoteGateway.watch` raise, InvalidInput for functions, and NotReady
+    for a run that failed or was cancelled there.
+    """
+    if functions:
+        raise InvalidInput(
+            "an installation cannot call a function of this process: name a model of its own"
+        )
+    async with open_gateway(server) as gateway:
+        notes: list[str] = []
+        started = await send(config, gateway, note=notes.append)
+        for text in notes if progress else ():
+            note(text)
+        run = started.spec.run_id
+        ended = started
+        try:
+            async for ended in gateway.watch(run, _INTERVAL):
+                if progress:
+                    note(_line(ended))
+        except BackendUnavailable as error:
+            raise BackendUnavailable(f"{error}; run {run} continues there") from error
+        if ended.state not in REPORTED_STATES:
+            raise NotReady(f"run {run} is {ended.state}: {ended.error or 'it has no report'}")
+        await export_installed(server, run, config.export, note)
+        return await _report(server, gateway, run)
 
-    async def evaluate(
-        self, config: RunConfig, functions: Mapping[str, object], *, progress: bool
-    ) -> Run:
-        """Push data and captions, start the run, and wait for its end.
 
-        Raises what `send` and `RemoteGateway.watch` raise, InvalidInput for functions, and NotReady
-        for a run that failed or was cancelled there.
-        """
-        if functions:
-            raise InvalidInput(
-                "an installation cannot call a function of this process: name a model of its own"
-            )
-        async with open_gateway(self.server) as gateway:
-            notes: list[str] = []
-            started = await send(config, gateway, note=notes.append)
-            for text in notes if progress else ():
-                note(text)
-            run = started.spec.run_id
-            ended = started
-            try:
-                async for ended in gateway.watch(run, _INTERVAL):
-                    if progress:
-                        note(_line(ended))
-            except BackendUnavailable as error:
-                raise BackendUnavailable(f"{error}; run {run} continues there") from error
-            if ended.state not in REPORTED_STATES:
-                raise NotReady(f"run {run} is {ended.state}: {ended.error or 'it has no report'}")
-            await export_installed(self.server, run, config.export, note)
-            return await self._run(gateway, run)
+async def load(server: str, run: str) -> Run:
+    """A run by its id. Raises what `RemoteGateway.report` raises."""
+    async with open_gateway(server) as gateway:
+        return await _report(server, gateway, run)
 
-    async def load(self, run: str) -> Run:
-        """A run by its id. Raises what `RemoteGateway.report` raises."""
-        return await ask_gateway(self.server, lambda gateway: self._run(gateway, run))
 
-    async def _run(self, gateway: RemoteGateway, run: str) -> Run:
-        text = (await gateway.report(run, partial=True)).decode()
-        return Run(run, text, None, partial(read_installed, self.server, run), self.server)
+async def _report(server: str, gateway: RemoteGateway, run: str) -> Run:
+    text = (await gateway.report(run, partial=True)).decode()
+    return Run(run, text, None, partial(read_installed, server, run), server)
 
 
 def _line(evaluation: Evaluation) -> str:

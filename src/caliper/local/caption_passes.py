@@ -19,7 +19,7 @@ from caliper.pipeline.planning.planner import affordable_end, calls_of
 from caliper.pipeline.planning.publisher import JobMessage, RunJobs, jobs
 from caliper.pipeline.store.disk_spill import SpilledTexts
 from caliper.pipeline.store.plan import PlanReader
-from caliper.wiring.stages import Stage
+from caliper.pipeline.work.stage import Stage
 
 _PASSING = {Reason.BACKEND, Reason.TIMEOUT}
 _TROUBLE = RETRYABLE - {Reason.BUDGET, Reason.MEDIA_MISSING}

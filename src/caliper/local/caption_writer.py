@@ -22,8 +22,9 @@ from caliper.pipeline.planning.publisher import (
 from caliper.pipeline.store.plan import Captions
 from caliper.pipeline.store.runs import read_starts
 from caliper.pipeline.work.handlers import SaveCaption
+from caliper.pipeline.work.stage import Stage
 from caliper.pipeline.work.worker import first_failure
-from caliper.wiring.stages import Checkpoint, ModelStages, Stage
+from caliper.wiring.stages import Checkpoint, ModelStages
 
 
 class CaptionStream(MemoryStream):
@@ -40,7 +41,7 @@ async def write_captions(
     """Work on caption-jobs until all are done. Raises what the stage raises."""
     try:
         async with asyncio.TaskGroup() as group:
-            group.create_task(stage.worker().run())
+            group.create_task(stage.run())
             await publish_jobs(stream, jobs)
             await stream.close_topic(CAPTION_JOBS)
     except BaseExceptionGroup as failures:

@@ -32,6 +32,7 @@ from caliper.pipeline.store.media_index import MediaIndex
 from caliper.pipeline.store.owners import Ownership
 from caliper.pipeline.store.plan import plan, read_plan
 from caliper.pipeline.store.store_supplies import StoredSupplies
+from caliper.pipeline.work.stage import Stage
 from caliper.pipeline.work.worker import WorkerLimits
 from caliper.ports.models import ChatModel
 from caliper.ports.prompts import PromptPack
@@ -42,7 +43,7 @@ from caliper.wiring.grounds import Ground
 from caliper.wiring.models import Access, ModelRoom
 from caliper.wiring.prices import Prices, spending
 from caliper.wiring.roles import StoredMedia
-from caliper.wiring.stages import Checkpoint, ModelStages, Stage
+from caliper.wiring.stages import Checkpoint, ModelStages
 
 _LOG = logging.getLogger(__name__)
 _PAUSE = 1.0

@@ -1,8 +1,9 @@
-"""Runs coroutines for synchronous callers, such as scripts and notebooks."""
+"""Runs coroutines for synchronous callers: commands, scripts and notebooks."""
 
 from __future__ import annotations
 
 import asyncio
+import signal
 from collections.abc import Callable, Coroutine
 from concurrent.futures import Future, ThreadPoolExecutor
 from contextlib import suppress
@@ -15,6 +16,7 @@ _Arguments = ParamSpec("_Arguments")
 _Result = TypeVar("_Result")
 _Self = TypeVar("_Self")
 _Task = tuple[asyncio.AbstractEventLoop, "asyncio.Task[Any]"]
+_OnTask = Callable[[asyncio.AbstractEventLoop, "asyncio.Task[Any]"], object]
 
 
 def run_blocking(work: Coroutine[Any, Any, _Result]) -> _Result:
@@ -26,7 +28,7 @@ def run_blocking(work: Coroutine[Any, Any, _Result]) -> _Result:
     began: Future[_Task] = Future()
     with ThreadPoolExecutor(1, thread_name_prefix="caliper") as thread:
         try:
-            return thread.submit(_run, work, began).result()
+            return thread.submit(_run, work, lambda *both: began.set_result(both)).result()
         except KeyboardInterrupt:
             loop, task = began.result()
             with suppress(RuntimeError):  # It has ended.
@@ -34,11 +36,16 @@ def run_blocking(work: Coroutine[Any, Any, _Result]) -> _Result:
             raise
 
 
-def _run(work: Coroutine[Any, Any, _Result], began: Future[_Task]) -> _Result:
+def run_interruptible(work: Coroutine[Any, Any, _Result]) -> _Result:
+    """The result of `work`. SIGTERM interrupts it like Ctrl-C, keeping the work done."""
+    return _run(work, lambda loop, task: loop.add_signal_handler(signal.SIGTERM, task.cancel))
+
+
+def _run(work: Coroutine[Any, Any, _Result], on_task: _OnTask) -> _Result:
     async def begin() -> _Result:
         task = asyncio.current_task()
         assert task is not None  # noqa: S101 - a coroutine that runs has a task
-        began.set_result((asyncio.get_running_loop(), task))
+        on_task(asyncio.get_running_loop(), task)
         return await work
 
     with asyncio.Runner(loop_factory=uvloop.new_event_loop) as runner:

@@ -31,7 +31,7 @@ from caliper.pipeline.ledger.run_ledger import RunLedger
 from caliper.pipeline.ledger.runs import StoredRun
 from caliper.pipeline.reports.report_files import TextsOf, captions_of_run
 from caliper.pipeline.store.plan import Captions
-from caliper.pipeline.store.runs import CANCELLED, END, REFUSED, STARTED
+from caliper.pipeline.store.runs import CANCELLED, REFUSED, STARTED, forget_end, run_store
 from caliper.pipeline.store.supplies import read_own_captions
 
 DEFAULT_ROOT = Path("runs")
@@ -228,10 +228,10 @@ class RunDirectory:
                 raise InvalidInput("not a caption", file=str(file), line=number) from error
         return captions
 
-    def begin(self) -> None:
-        """Mark the run as not ended, until its last file is written again."""
-        for file in (self.path / "execution.json", self.path / "state" / END):
-            file.unlink(missing_ok=True)
+    async def begin(self, spec: RunSpec) -> None:
+        """Mark the run as not ended. Raises StoreFull or StoreUnavailable."""
+        (self.path / "execution.json").unlink(missing_ok=True)
+        await forget_end(run_store(self.store(spec), spec.run_id))
 
     @property
     def is_finished(self) -> bool:

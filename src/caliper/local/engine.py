@@ -23,10 +23,9 @@ from caliper.local.caption_writer import CaptionWriter
 from caliper.local.checks import warnings
 from caliper.local.config import config_record
 from caliper.local.directory import RunDirectory
-from caliper.local.report_imports import schedule_imports
-from caliper.local.reports import stored_report
+from caliper.local.reports import has_files, stored_report, write_report
 from caliper.local.setup import CaptionedRuleOf, RunSetup
-from caliper.local.stages import planning, work
+from caliper.local.stages import planning, schedule_imports, work
 from caliper.pipeline.aggregation.aggregator import Aggregator
 from caliper.pipeline.aggregation.drawn_blocks import DrawnBlocks
 from caliper.pipeline.aggregation.follower import Follower, FollowerTiming
@@ -34,7 +33,7 @@ from caliper.pipeline.aggregation.outlets import Bounds, Outlets, Trouble
 from caliper.pipeline.asking.examiner import Models
 from caliper.pipeline.asking.memory_limit import MemoryLimit
 from caliper.pipeline.asking.token_budget import SharedAllowances
-from caliper.pipeline.gateway.gateway import Gateway, Outside
+from caliper.pipeline.gateway.gateway import Gateway
 from caliper.pipeline.ledger.run_ledger import RunLedger
 from caliper.pipeline.planning.planner import Planner, Resumption
 from caliper.pipeline.planning.publisher import (
@@ -50,6 +49,7 @@ from caliper.pipeline.reports.report_files import ReportFiles, captions_of_run
 from caliper.pipeline.store.plan import Captions, read_summary
 from caliper.pipeline.store.runs import read_starts, run_store
 from caliper.pipeline.store.supplies import save_caption
+from caliper.pipeline.work.stage import Stage
 from caliper.pipeline.work.worker import WorkerLimits
 from caliper.ports.clock import Clock
 from caliper.ports.stages import StopRule
@@ -60,7 +60,7 @@ from caliper.wiring.anchors import REPLAY
 from caliper.wiring.grounds import Ground
 from caliper.wiring.run_anchors import RunAnchors
 from caliper.wiring.sinks import folder_thumbnails, lacks, plain_sinks, sinks
-from caliper.wiring.stages import Checkpoint, ModelStages, Stage
+from caliper.wiring.stages import Checkpoint, ModelStages
 
 _BOUNDS = Bounds(verdicts=500)
 _TIMING = FollowerTiming(conclude=0.05, snapshot=2.0, patience=None, snapshots=False)
@@ -110,13 +110,16 @@ class LocalRun:
         store, stream, codec, supplies = ground.store, ground.stream, ground.codec, setup.supplies
         # The run is resolved: no stage is asked for its models.
         stages = LocalStages({})
-        outside = Outside(store, stream, codec, ground.clock, supplies, stages, self._board)
+        outside = store, stream, codec, ground.clock, supplies, stages, self._board
         if not await self._is_finished(run):
-            self._directory.begin()
-        record, _ = await Gateway(outside, ground.runs).begin(setup.spec, setup.config.terms)
+            await self._directory.begin(setup.spec)
+        record, _ = await Gateway(*outside, ground.runs).begin(setup.spec, setup.config.terms)
         if record.state in WHOLE_STATES:
             await self._resume(run, None)
-            return await stored_report(self._directory, await self._ledger(run), self._captions)
+            run_ledger = await self._ledger(run)
+            if not has_files(self._directory, run_ledger):
+                return await write_report(self._directory)
+            return await stored_report(self._directory, run_ledger, self._captions)
         await self._work(Planner(store, stream, codec, ground.runs, supplies, self._resume))
         if self._report is None:
             message = "the run did not end; rerun the same command"
@@ -173,7 +176,7 @@ class LocalRun:
         run_ledger.start = starts.number
         self.known = directory.is_finished and run_ledger.due_state is RunState.FINISHED
         if not self.known:
-            directory.begin()
+            await directory.begin(run_ledger.spec)
             directory.write_captions(await self._captions_of(run_ledger))
         self._resumed.set()
         return Resumption(run_ledger.ledger, self._written)

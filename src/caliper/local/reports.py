@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from contextlib import nullcontext
+from contextlib import nullcontext, suppress
 from dataclasses import replace
 from pathlib import Path as File
 
@@ -21,7 +21,7 @@ from caliper.pipeline.ledger.report import id_of, report, verdict_rows
 from caliper.pipeline.ledger.run_ledger import RunLedger
 from caliper.pipeline.live.tallies import LiveTallies
 from caliper.pipeline.reports.judge_check import AnchorJudgements, read_judgements, with_checks
-from caliper.pipeline.reports.report_files import ReportFiles
+from caliper.pipeline.reports.report_files import ReportFiles, file_digest
 from caliper.pipeline.store.plan import Captions
 from caliper.pipeline.store.runs import END, read_replaceable, run_store, write_json
 from caliper.ports.storage import ReportSink
@@ -48,6 +48,13 @@ async def stored_report(directory: RunDirectory, run: RunLedger, captions: Capti
 async def stored_judgements(directory: RunDirectory, spec: RunSpec) -> AnchorJudgements:
     """The judgements of a run's anchors; may be empty. Raises as `read_judgements`."""
     return await read_judgements(run_store(directory.store(spec), spec.run_id), spec)
+
+
+def has_files(directory: RunDirectory, run: RunLedger) -> bool:
+    """Whether the files of an ended run's report are as they were written."""
+    with suppress(OSError):
+        return all(file_digest(directory.path / name) == each for name, each in run.files.items())
+    return False
 
 
 async def write_report(directory: RunDirectory) -> Report:

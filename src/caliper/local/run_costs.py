@@ -24,6 +24,7 @@ from caliper.wiring.prices import Prices, spending, unpriced
 from caliper.wiring.settings import variable
 from caliper.wiring.suites_settings import SuitesSettings
 
+_NOTES = "begun"
 _WITHOUT_CALLS = ("lexical", "replay")
 Pay = Callable[[Spending], None]
 
@@ -64,23 +65,23 @@ class RunCosts:
 
     async def last_note(self, entry: CheckpointEntry) -> Mapping[str, Any]:
         """The note of this round, or of an earlier one."""
-        return await read_replaceable(self.store, _key(entry))
+        return await read_replaceable(self.store, entry.key(_NOTES))
 
     async def begin(self, entry: CheckpointEntry, run: str, shortfall: str) -> None:
         """Note the run of an entry, and its missing captions."""
         fields = {"run": run, "round": entry.round, "shortfall": shortfall}
-        await write_json(self.store, _key(entry), **fields)
+        await write_json(self.store, entry.key(_NOTES), **fields)
 
     async def begin_again(self, entry: CheckpointEntry, run: str) -> None:
         """Note the run that judges part of the baseline again."""
         fields = {**await self.last_note(entry), "again": run}
-        await write_json(self.store, _key(entry), **fields)
+        await write_json(self.store, entry.key(_NOTES), **fields)
 
     async def end_again(self, entry: CheckpointEntry) -> None:
         """Note the end of the run that judges again."""
         note = await self.last_note(entry)
         fields = {key: value for key, value in note.items() if key != "again"}
-        await write_json(self.store, _key(entry), **fields)
+        await write_json(self.store, entry.key(_NOTES), **fields)
 
     async def pay(self, ended: Evaluation, add: Pay) -> None:
         """Add the cost of a run since the last payment for it, by any entry. Raises
@@ -124,7 +125,3 @@ class RunCosts:
 
 def _examiner(part: BenchmarkSpec) -> Identity:
     return part.models[benchmark(part.name).role]
-
-
-def _key(entry: CheckpointEntry) -> str:
-    return f"suites/{entry.suite}/begun/{entry.version}/{entry.checkpoint.revision}.json"

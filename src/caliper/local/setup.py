@@ -103,7 +103,9 @@ async def prepare(
             await _open_part(name, config, supplies, models, notes) for name in config.benchmarks
         ]
         _refuse_nameless(config, models)
-        request = run_request(config, config.label or _model_name(models), parts)
+        # Without a label, the endpoint's name for the checkpoint, without the owner.
+        written_by = next((each.identity.name for each in models.captioners.values()), "")
+        request = run_request(config, config.label or written_by.rsplit("/", 1)[-1], parts)
         stages = dict.fromkeys(("captioner", "judge", "reader"), models.description)
         spec = await resolve(request, supplies, LocalStages(stages))
         yield RunSetup(config, spec, supplies, models, notes=tuple(notes))
@@ -121,11 +123,6 @@ def _refuse_nameless(config: RunConfig, models: RunModels) -> None:
                 "option revision=)",
                 field="name",
             )
-
-
-def _model_name(models: RunModels) -> str:
-    """The endpoint's name for the checkpoint, without the owner."""
-    return next(iter(models.captioners.values())).identity.name.rsplit("/", 1)[-1]
 
 
 async def _open_part(

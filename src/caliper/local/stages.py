@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Callable, Coroutine, Sequence
+from contextlib import suppress
+from importlib import import_module
 from typing import Any
 
 from caliper.adapters.streams.memory import MemoryStream
@@ -11,9 +13,13 @@ from caliper.core.errors import InvalidInput
 from caliper.core.messages import MessageValue
 from caliper.pipeline.planning.planner import Planner
 from caliper.pipeline.planning.publisher import PLAN_JOBS, RUNS, VERDICTS
+from caliper.pipeline.work.stage import Stage
 from caliper.pipeline.work.worker import Attempt, WorkerLimits, first_failure
 from caliper.wiring.grounds import Ground
-from caliper.wiring.stages import Stage
+
+_REPORT_MODULES = ("numpy", "caliper.adapters.exports.parquet", "jinja2")
+_IMPORT_STEP = 0.3
+"""Seconds between these imports, for reading replies."""
 
 
 def planning(planner: Planner, ground: Ground, published: Callable[[int], None]) -> Stage:
@@ -28,7 +34,21 @@ def planning(planner: Planner, ground: Ground, published: Callable[[int], None])
     async def end(_: MessageValue, error: BaseException) -> None:
         raise error
 
-    return Stage(PLAN_JOBS, (plan, end), ground, WorkerLimits())
+    return Stage(PLAN_JOBS, (plan, end), ground.stream, ground.clock, WorkerLimits())
+
+
+def schedule_imports() -> None:
+    """Import what only a report needs soon, one after another, while the models are busy. Importing
+    in a thread would delay replies four times as long.
+    """
+    loop = asyncio.get_running_loop()
+    for number, name in enumerate(_REPORT_MODULES):
+        loop.call_later(number * _IMPORT_STEP, _import, name)
+
+
+def _import(name: str) -> None:
+    with suppress(ModuleNotFoundError):
+        import_module(name)
 
 
 async def work(
@@ -47,9 +67,9 @@ async def work(
     try:
         async with asyncio.TaskGroup() as group:
             await stream.close_topic(PLAN_JOBS)
-            planned = group.create_task(plan.worker().run())
+            planned = group.create_task(plan.run())
             for stage in stages:
-                group.create_task(stage.worker().run())
+                group.create_task(stage.run())
             group.create_task(follow())
             await over.wait()
             # Report what a cap leaves out even of a run that had ended before.

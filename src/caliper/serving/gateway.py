@@ -5,7 +5,7 @@ from __future__ import annotations
 import time
 from collections.abc import AsyncIterator
 from contextlib import aclosing
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 from caliper.adapters.wire.comparisons import decode_comparison_request, encode_comparison
 from caliper.adapters.wire.evaluations import decode_evaluation_request, encode_evaluation
@@ -33,47 +33,39 @@ _CHUNK = 1024 * 1024
 
 
 @dataclass(frozen=True, slots=True)
-class TeamStore:
-    """The store, the ownership of pushed data, and how much each team may push."""
-
-    store: ObjectStore
-    ownership: Ownership
-    quotas: TeamQuotas
-
-
 class GatewayServicer:
-    """Converts messages and calls the gateway's use cases; the guard turns errors into statuses."""
+    """Converts messages and calls the gateway's use cases; the guard turns errors into statuses.
+
+    Pushed data go to `store`, within `ownership` and `quotas`.
+    """
 
     contract = pb.DESCRIPTOR.services_by_name["EvaluateService"]
 
-    def __init__(
-        self,
-        gateway: Gateway,
-        reader: RunReader,
-        comparers: tuple[Comparer, Looks],
-        owned: TeamStore,
-        telemetry: Telemetry = SILENT,
-    ) -> None:
-        self._gateway, self._reader = gateway, reader
-        self._comparer, self._looks = comparers
-        self._store, self._ownership, self._quotas = owned.store, owned.ownership, owned.quotas
-        self._uploads, self._telemetry = Uploads(), telemetry
+    gateway: Gateway
+    reader: RunReader
+    comparer: Comparer
+    looks: Looks
+    store: ObjectStore
+    ownership: Ownership
+    quotas: TeamQuotas
+    telemetry: Telemetry = SILENT
+    uploads: Uploads = field(default_factory=Uploads, init=False)
 
     async def StartEvaluation(  # noqa: N802 - named in the contract
         self, request: pb.StartEvaluationRequest, _: Context
     ) -> pb.StartEvaluationResponse:
         """Start or resume a run."""
         begun = time.monotonic()
-        evaluation, created = await self._gateway.start(decode_evaluation_request(request))
+        evaluation, created = await self.gateway.start(decode_evaluation_request(request))
         ended = StepEnded(evaluation.spec.run_id, Step.START, time.monotonic() - begun)
-        self._telemetry.record(ended)
+        self.telemetry.record(ended)
         return pb.StartEvaluationResponse(evaluation=encode_evaluation(evaluation), created=created)
 
     async def GetEvaluation(  # noqa: N802 - named in the contract
         self, request: pb.GetEvaluationRequest, _: Context
     ) -> pb.GetEvaluationResponse:
         """The state of a run."""
-        evaluation = await self._gateway.get(request.run)
+        evaluation = await self.gateway.get(request.run)
         return pb.GetEvaluationResponse(evaluation=encode_evaluation(evaluation))
 
     async def WatchEvaluation(  # noqa: N802 - named in the contract
@@ -81,7 +73,7 @@ class GatewayServicer:
     ) -> AsyncIterator[pb.WatchEvaluationResponse]:
         """The run now and after every change, until it is over."""
         first = True
-        watch = self._gateway.watch(request.run, seconds(request.interval_ms))
+        watch = self.gateway.watch(request.run, seconds(request.interval_ms))
         # Closed at once when the watcher leaves, so that relaying stops.
         async with aclosing(watch) as updates:
             async for evaluation in updates:
@@ -94,7 +86,7 @@ class GatewayServicer:
         self, request: pb.ListEvaluationsRequest, _: Context
     ) -> pb.ListEvaluationsResponse:
         """A page of runs, newest first."""
-        page = await self._gateway.list(
+        page = await self.gateway.list(
             request.page_size, request.page_token, from_wire(request.name)
         )
         return pb.ListEvaluationsResponse(
@@ -105,14 +97,14 @@ class GatewayServicer:
         self, request: pb.CancelEvaluationRequest, _: Context
     ) -> pb.CancelEvaluationResponse:
         """Cancel a run."""
-        evaluation = await self._gateway.cancel(request.run)
+        evaluation = await self.gateway.cancel(request.run)
         return pb.CancelEvaluationResponse(evaluation=encode_evaluation(evaluation))
 
     async def GetReport(  # noqa: N802 - named in the contract
         self, request: pb.GetReportRequest, _: Context
     ) -> AsyncIterator[pb.GetReportResponse]:
         """A report file, in chunks."""
-        data, media_type = await self._reader.report(
+        data, media_type = await self.reader.report(
             request.run, request.file, partial=request.partial
         )
         first = pb.GetReportResponse(content=data[:_CHUNK], media_type=media_type, size=len(data))
@@ -131,14 +123,14 @@ class GatewayServicer:
             size=request.page_size,
             token=request.page_token,
         )
-        rows, token = await self._reader.verdicts(request.run, query)
+        rows, token = await self.reader.verdicts(request.run, query)
         return pb.ListVerdictsResponse(verdicts=map(encode_row, rows), next_page_token=token)
 
     async def CompareEvaluations(  # noqa: N802 - named in the contract
         self, request: pb.CompareEvaluationsRequest, _: Context
     ) -> AsyncIterator[pb.CompareEvaluationsResponse]:
         """Compare runs with the first."""
-        comparison, pictures = await self._comparer.compare(
+        comparison, pictures = await self.comparer.compare(
             request.runs, decode_comparison_request(request), pictures=request.pictures
         )
         for message in encode_comparison(comparison, pictures):
@@ -149,7 +141,7 @@ class GatewayServicer:
     ) -> pb.GetLookResponse:
         """The last look at a run that may stop early."""
         policy = decode_policy(request.policy) if request.HasField("policy") else None
-        look = await self._looks.last(request.base, request.run, policy)
+        look = await self.looks.last(request.base, request.run, policy)
         return pb.GetLookResponse(look=encode_look(look))
 
     async def UploadCaptions(  # noqa: N802 - named in the contract
@@ -157,10 +149,10 @@ class GatewayServicer:
     ) -> pb.UploadCaptionsResponse:
         """Store a set of captions."""
         with temporary_files():
-            async with self._uploads.receive(request_iterator) as captions:
-                admit = self._quotas.admit_bytes
+            async with self.uploads.receive(request_iterator) as captions:
+                admit = self.quotas.admit_bytes
                 digest = await put_captions(
-                    self._store, captions, ownership=self._ownership, admit=admit
+                    self.store, captions, ownership=self.ownership, admit=admit
                 )
                 return pb.UploadCaptionsResponse(captions=digest, count=len(captions))
 
@@ -169,11 +161,11 @@ class GatewayServicer:
     ) -> pb.UploadDatasetResponse:
         """Store a dataset, or a part of one."""
         return await receive_dataset(
-            self._store,
-            self._uploads,
+            self.store,
+            self.uploads,
             request_iterator,
-            self._ownership,
-            self._quotas.admit_bytes,
+            self.ownership,
+            self.quotas.admit_bytes,
         )
 
     async def ListDatasets(  # noqa: N802 - named in the contract
@@ -181,7 +173,7 @@ class GatewayServicer:
     ) -> pb.ListDatasetsResponse:
         """A page of the datasets with names that the caller may see."""
         datasets, token = await list_datasets(
-            self._store, self._ownership, request.page_size, request.page_token
+            self.store, self.ownership, request.page_size, request.page_token
         )
         return pb.ListDatasetsResponse(
             datasets=[encode_fields(pb.NamedDataset, each) for each in datasets],
@@ -192,5 +184,5 @@ class GatewayServicer:
         self, _: pb.ListQuotasRequest, __: Context
     ) -> pb.ListQuotasResponse:
         """The use of quotas by the teams that the caller may see."""
-        uses = await self._quotas.uses()
+        uses = await self.quotas.uses()
         return pb.ListQuotasResponse(quotas=[encode_fields(pb.QuotaUse, each) for each in uses])

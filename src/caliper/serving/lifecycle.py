@@ -3,44 +3,17 @@
 from __future__ import annotations
 
 import asyncio
-import signal
-from collections.abc import Awaitable, Callable, Iterable, Mapping, Sequence
-from contextlib import AsyncExitStack, suppress
+from collections.abc import Awaitable, Callable, Mapping, Sequence
+from contextlib import AsyncExitStack
 from dataclasses import dataclass, field
 from typing import Any
 
-from caliper.pipeline.work.worker import Worker, first_failure
+from caliper.pipeline.work.stage import Stage
+from caliper.pipeline.work.worker import first_failure
 from caliper.ports.storage import ObjectStore
 from caliper.ports.telemetry import SILENT, Telemetry
 from caliper.serving.grpc_server import GrpcServer, ServerOptions, Service
 from caliper.serving.health import Check
-
-
-class TopicWork:
-    """Works on a topic while the service runs; `check` fails while its worker pauses."""
-
-    def __init__(self, worker: Callable[[], Worker]) -> None:
-        self._make = worker
-        self._worker: Worker | None = None
-        self._stopped = False
-
-    async def run(self) -> None:
-        """Work until `stop`, then finish the jobs in flight."""
-        if not self._stopped:
-            # A consumer belongs to the event loop in which it is created.
-            self._worker = self._make()
-            await self._worker.run()
-
-    def stop(self) -> None:
-        """Take no more jobs."""
-        self._stopped = True
-        if self._worker is not None:
-            self._worker.stop()
-
-    async def check(self) -> None:
-        """Raise the error that has paused the work, if any."""
-        if self._worker is not None and self._worker.trouble is not None:
-            raise self._worker.trouble
 
 
 @dataclass(frozen=True, slots=True)
@@ -51,7 +24,7 @@ class ServiceParts:
     """
 
     services: tuple[Service, ...]
-    workers: tuple[TopicWork, ...] = ()
+    workers: tuple[Stage, ...] = ()
     tasks: tuple[Callable[[], Awaitable[None]], ...] = ()
     checks: Mapping[str, Check] = field(default_factory=dict)
     close: tuple[Callable[[], Awaitable[None]], ...] = ()
@@ -91,7 +64,7 @@ class ServiceRun:
         self.server = GrpcServer(options, (), {}, parts.telemetry)
         self.stopping = asyncio.Event()
         self.probed, self.started = asyncio.Event(), asyncio.Event()
-        self._workers: list[TopicWork] = []
+        self._workers: list[Stage] = []
 
     async def run(self) -> None:
         """Serve until `stopping` is set. Raises InvalidInput when it cannot listen, and what
@@ -153,35 +126,3 @@ async def _cancel(tasks: Sequence[asyncio.Future[Any]]) -> None:
             raise first_failure(failure)
         if isinstance(failure, Exception):
             raise failure
-
-
-async def run_until_signal(running: Iterable[ServiceRun]) -> None:
-    """Run services until SIGTERM or SIGINT. They start in this order and stop in reverse."""
-    services = list(running)
-    stop = asyncio.Event()
-    loop = asyncio.get_running_loop()
-    for signal_number in (signal.SIGTERM, signal.SIGINT):
-        loop.add_signal_handler(signal_number, stop.set)
-    await run_all(services, stop)
-
-
-async def run_all(services: Sequence[ServiceRun], stop: asyncio.Event) -> None:
-    """Run services until `stop` is set or one of them fails. Raises its failure."""
-    tasks: list[asyncio.Task[None]] = []
-    stopping = asyncio.ensure_future(stop.wait())
-    try:
-        for service in services:
-            tasks.append(asyncio.ensure_future(service.run()))
-            starting = asyncio.ensure_future(service.started.wait())
-            first = [starting, stopping, tasks[-1]]
-            await asyncio.wait(first, return_when=asyncio.FIRST_COMPLETED)
-            starting.cancel()
-        await asyncio.wait([stopping, *tasks], return_when=asyncio.FIRST_COMPLETED)
-    finally:
-        stopping.cancel()
-        for service, task in reversed(list(zip(services, tasks, strict=False))):
-            service.stopping.set()
-            with suppress(asyncio.CancelledError):
-                await asyncio.wait([task])
-    for task in tasks:
-        task.result()

@@ -89,8 +89,10 @@ def aggregator_parts(
     if ground.telemetry is not SILENT:
         tasks += _measurements(ground, outlets, boards)
     scores = SlotBoard(index, boards)
+    permits = partial((ownership or Ownership()).permits_run, ground.store)
+    servicer = aggregator.AggregatorServicer(scores, permits)
     parts = ServiceParts(
-        services=(_score_service(scores, ground, ownership or Ownership()),),
+        services=(Service(servicer.contract, servicer),),
         tasks=tuple(tasks),
         checks={"store": store_check(ground.store), "topics": partial(_check_topics, followers)},
         close=ground.close,
@@ -110,12 +112,6 @@ def _measurements(
     scope = Scope(has=lambda model: boards[slot_of(model)].leads)
     gauges = Gauges(outlets.live, telemetry, clock, _LOG.warning, scope)
     return [gauges.run, LagMeter(boards, ground.logs, clock, telemetry).run]
-
-
-def _score_service(scores: ScoreBoard, ground: Ground, ownership: Ownership) -> Service:
-    permits = partial(ownership.permits_run, ground.store)
-    servicer = aggregator.AggregatorServicer(scores, permits)
-    return Service(servicer.contract, servicer)
 
 
 async def _follow(seats: Seats, follower: Follower) -> None:

@@ -8,7 +8,6 @@ from collections import OrderedDict
 from functools import partial
 from typing import NamedTuple
 
-from caliper.analysis.drift import AnchorJudgement
 from caliper.benchmarks.registry import benchmark
 from caliper.core.errors import JobFate, error_policy
 from caliper.core.messages import ExamineJob
@@ -121,15 +120,12 @@ class RunAnchors:
             f"{judgement.correct_count} of {judgement.scored_count} known answers judged correctly"
         )
         _LOG.info("%s for run %s: %s by %s", name, spec.run_id, agreement, judgement.judge)
-        self._record(_answerer(name, models).identity.name, name, judgement)
-        return True
-
-    def _record(self, judge: str, name: str, judgement: AnchorJudgement) -> None:
-        if judgement.agreement is None:
-            return
         # Few verdicts (from an endpoint in trouble) would look like a change of the judge.
-        if 2 * judgement.scored_count >= len(judgement.verdicts):
+        enough = 2 * judgement.scored_count >= len(judgement.verdicts)
+        if judgement.agreement is not None and enough:
+            judge = _answerer(name, models).identity.name
             self._telemetry.record(AnchorsJudged(judge, name, judgement.agreement))
+        return True
 
 
 def _answerer(name: str, models: Models) -> Answerer:

@@ -29,7 +29,7 @@ from caliper.pipeline.asking.team_budget import TeamBudgets
 from caliper.pipeline.asking.token_budget import SharedAllowances
 from caliper.pipeline.comparing.comparer import Comparer
 from caliper.pipeline.gateway.backlog_meter import BacklogMeter
-from caliper.pipeline.gateway.gateway import Gateway, Outside
+from caliper.pipeline.gateway.gateway import Gateway
 from caliper.pipeline.gateway.lost_starts import LostStarts
 from caliper.pipeline.planning.planner import Planner
 from caliper.pipeline.planning.publisher import JUDGE_JOBS, PLAN_JOBS, QA_JOBS
@@ -44,14 +44,14 @@ from caliper.pipeline.store.supplies import save_caption
 from caliper.pipeline.store.team_quotas import TeamQuotas
 from caliper.pipeline.suites.administration import Administration
 from caliper.pipeline.suites.team_suites import TeamSuites
+from caliper.pipeline.work.stage import Stage
 from caliper.pipeline.work.worker import Attempt, WorkerLimits
-from caliper.ports.prompts import PromptPack
 from caliper.ports.stages import ScoreBoard, StageDescription, StageDirectory
 from caliper.ports.storage import ReportSink
 from caliper.ports.telemetry import SILENT
 from caliper.serving import adhoc, captioner, gateway, suites
 from caliper.serving.grpc_server import Service
-from caliper.serving.lifecycle import ServiceParts, TopicWork, merge_parts, store_check
+from caliper.serving.lifecycle import ServiceParts, merge_parts, store_check
 from caliper.serving.page_sources import PageSources
 from caliper.serving.peer_certificates import certificate_parts
 from caliper.wiring.endpoint_settings import EndpointSettings, ExaminerSettings
@@ -64,7 +64,7 @@ from caliper.wiring.roles import JobFilter, RoleModels, StoredMedia
 from caliper.wiring.run_anchors import RunAnchors
 from caliper.wiring.service_settings import CaptionerSettings
 from caliper.wiring.sinks import sink_of
-from caliper.wiring.stages import Checkpoint, ModelStages, Stage
+from caliper.wiring.stages import Checkpoint, ModelStages
 
 if TYPE_CHECKING:
     from caliper.serving import pages
@@ -130,17 +130,14 @@ def answerer_parts(
 
     stages = _stages(ground, gate, settings, _STAGES[role])
     stage = stages.examining(_TOPICS[role], models_of, anchors)
+    kind = adhoc.JudgeServicer if role == "judge" else adhoc.QaReaderServicer
+    servicer = kind(role_models, role_models.identities[role], pack.digest)
     return ServiceParts(
-        services=(_examining_service(role, role_models, pack),),
-        workers=(TopicWork(stage.worker),),
+        services=(Service(servicer.contract, servicer),),
+        workers=(stage,),
         checks={"store": store_check(ground.store)},
         close=(anchors.close, *ground.close),
     )
-
-
-def _examining_service(role: str, answering: RoleModels, pack: PromptPack) -> Service:
-    kind = adhoc.JudgeServicer if role == "judge" else adhoc.QaReaderServicer
-    return Service(kind.contract, kind(answering, answering.identities[role], pack.digest))
 
 
 async def captioner_parts(
@@ -173,7 +170,7 @@ async def captioner_parts(
     servicer = captioner.CaptionerServicer(model, pack, ground.store, media)
     parts = ServiceParts(
         services=(Service(servicer.contract, servicer),),
-        workers=(TopicWork(stage.worker),),
+        workers=(stage,),
         checks={"store": store_check(ground.store), "captioner's model": room.check},
         close=(*ground.close, room.close, decoders.close),
     )
@@ -191,7 +188,8 @@ def _plan_stage(ground: Ground, planner: Planner) -> Stage:
             await planner.give_up(ground.codec.read_plan_job(data), error)
 
     limits = WorkerLimits(_CONCURRENT_PLANS, pause=_PAUSE)
-    return Stage(PLAN_JOBS, (plan, give_up), ground, limits, ground.telemetry.stage("gateway"))
+    telemetry = ground.telemetry.stage("gateway")
+    return Stage(PLAN_JOBS, (plan, give_up), ground.stream, ground.clock, limits, telemetry)
 
 
 def gateway_parts(
@@ -206,7 +204,7 @@ def gateway_parts(
     runs = TeamRuns(ground.store, ground.clock, ownership)
     supplies = StoredSupplies(ground.store, DatasetFiles, ownership)
     quotas = TeamQuotas(ground.store, ground.clock, ownership, options.quotas)
-    outside = Outside(
+    core = Gateway(
         ground.store,
         ground.stream,
         ground.codec,
@@ -214,11 +212,11 @@ def gateway_parts(
         supplies,
         stages,
         scores,
+        runs,
         ownership,
         quotas,
     )
     stage = _plan_stage(ground, Planner(ground.store, ground.stream, ground.codec, runs, supplies))
-    telemetry = ground.telemetry
     index = MediaIndex(ground.store, ground.clock)
     pictures = StoredPictures(ground.store, index, options.media_limits)
 
@@ -227,14 +225,14 @@ def gateway_parts(
 
     reader = RunReader(ground.store, runs, ground.clock, file_of)
     comparer = Comparer(ground.store, runs, pictures)
-    core = Gateway(outside, runs)
-    comparers = comparer, Looks(ground.store, runs, ModelRoom.rules())
-    owned = gateway.TeamStore(ground.store, ownership, quotas)
-    servicer = gateway.GatewayServicer(core, reader, comparers, owned, telemetry)
+    looks = Looks(ground.store, runs, ModelRoom.rules())
+    servicer = gateway.GatewayServicer(
+        core, reader, comparer, looks, ground.store, ownership, quotas, ground.telemetry
+    )
     administration = Administration(TeamSuites(ground.store, ground.clock, ownership))
     parts = ServiceParts(
         services=(Service(servicer.contract, servicer), *suites.services(administration)),
-        workers=(TopicWork(stage.worker),),
+        workers=(stage,),
         tasks=_gateway_tasks(ground, core),
         checks={"store": store_check(ground.store)},
         close=(comparer.close, *ground.close),

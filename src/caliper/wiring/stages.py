@@ -11,7 +11,7 @@ from caliper.core.run import BenchmarkSpec, RunSpec
 from caliper.pipeline.asking.captioner import Captioner
 from caliper.pipeline.asking.examiner import Examiner, Models
 from caliper.pipeline.asking.memory_limit import LimitedMedia, MemoryLimit
-from caliper.pipeline.asking.token_budget import SharedAllowances, cap_model
+from caliper.pipeline.asking.token_budget import CappedChatModel, SharedAllowances
 from caliper.pipeline.planning.publisher import CAPTION_JOBS
 from caliper.pipeline.store.write_back import WriteBackBuffer
 from caliper.pipeline.work.handlers import (
@@ -23,30 +23,14 @@ from caliper.pipeline.work.handlers import (
     ignore_verdicts,
     raise_error,
 )
-from caliper.pipeline.work.worker import GiveUp, Handle, Worker, WorkerLimits
+from caliper.pipeline.work.stage import Stage
+from caliper.pipeline.work.worker import WorkerLimits
 from caliper.ports.media import Media
 from caliper.ports.models import ChatModel
 from caliper.ports.prompts import PromptPack
-from caliper.ports.telemetry import SILENT, GroupJoined, Telemetry
+from caliper.ports.telemetry import SILENT, Telemetry
 from caliper.wiring.grounds import Ground
 from caliper.wiring.run_anchors import RunAnchors
-
-
-@dataclass(frozen=True, slots=True)
-class Stage:
-    """The work on one topic."""
-
-    topic: str
-    handlers: tuple[Handle, GiveUp]
-    ground: Ground
-    limits: WorkerLimits
-    telemetry: Telemetry = SILENT
-
-    def worker(self) -> Worker:
-        """A worker for the event loop in which this is called; all share one consumer group."""
-        member = self.ground.stream.consumer(self.topic, self.topic)
-        self.telemetry.record(GroupJoined(self.topic, member))
-        return Worker(member, *self.handlers, self.ground.clock, self.limits, self.telemetry)
 
 
 @dataclass(frozen=True, slots=True)
@@ -95,7 +79,8 @@ class ModelStages:
         handler = ExamineHandler(
             ground.stream, ground.codec, examiner_of, record_usage, self.examined, self.failed
         )
-        return self._stage(topic, (handler.handle, handler.give_up))
+        handlers = (handler.handle, handler.give_up)
+        return Stage(topic, handlers, ground.stream, ground.clock, self.limits, self.telemetry)
 
     def captioning(self, checkpoint: Checkpoint, keep: SaveCaption) -> Stage:
         """The captioner; `keep` is called with each caption before it is examined."""
@@ -105,9 +90,11 @@ class ModelStages:
             spec = await self.spec_of(job.run, job.benchmark)
             if spec is None:
                 return None
-            media = {job.benchmark: checkpoint.media_of(spec.benchmark(job.benchmark))}
+            media = checkpoint.media_of(spec.benchmark(job.benchmark))
             limited = LimitedMedia(media, checkpoint.memory_limit)
-            model = cap_model(checkpoint.models[job.benchmark], await self.allowances.of(job))
+            model = checkpoint.models[job.benchmark]
+            if (allowance := await self.allowances.of(job)) is not None:
+                model = CappedChatModel(model, allowance)
             return Captioner(spec, model, checkpoint.pack, limited, store, self.telemetry)
 
         async def no_examiner(_: ExamineJob) -> None:
@@ -119,10 +106,14 @@ class ModelStages:
             ground.stream, ground.codec, no_examiner, record_usage, self.examined, self.failed
         )
         handler = CaptionHandler(examining, captioner_of, keep)
-        return self._stage(CAPTION_JOBS, (handler.handle, handler.give_up))
-
-    def _stage(self, topic: str, handlers: tuple[Handle, GiveUp]) -> Stage:
-        return Stage(topic, handlers, self.ground, self.limits, self.telemetry)
+        return Stage(
+            CAPTION_JOBS,
+            (handler.handle, handler.give_up),
+            ground.stream,
+            ground.clock,
+            self.limits,
+            self.telemetry,
+        )
 
 
 @dataclass(frozen=True, slots=True)

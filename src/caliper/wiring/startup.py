@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import logging
+import signal
 from collections.abc import Awaitable, Callable, Iterator
 from dataclasses import replace
 from functools import partial
@@ -23,7 +24,7 @@ from caliper.ports.stages import StageDescription, StageDirectory
 from caliper.serving.addresses import Address
 from caliper.serving.calls import remaining_seconds
 from caliper.serving.grpc_server import ServerOptions
-from caliper.serving.lifecycle import ServiceParts, ServiceRun, merge_parts, run_until_signal
+from caliper.serving.lifecycle import ServiceParts, ServiceRun, merge_parts
 from caliper.serving.metrics import metrics_parts
 from caliper.serving.peer_certificates import certificate_parts
 from caliper.wiring.aggregators import aggregator_parts
@@ -160,7 +161,7 @@ def start(kind: type[AnySettings], build: Callable[[AnySettings], Awaitable[Serv
     limit_arenas()
 
     async def run(settings: AnySettings) -> None:
-        await serve(settings.server(), await build(settings), _log_address)
+        await serve(settings.server(), await build(settings), partial(_LOG.info, "serving on %s"))
 
     try:
         settings = read_settings(kind)
@@ -175,10 +176,6 @@ def start(kind: type[AnySettings], build: Callable[[AnySettings], Awaitable[Serv
         return DEFECT
     _LOG.info("stopped cleanly")
     return 0
-
-
-def _log_address(running: ServiceRun) -> None:
-    _LOG.info("serving on %s", running.server.address)
 
 
 async def all_services(
@@ -207,17 +204,21 @@ async def all_services(
 
 
 async def serve(
-    options: ServerOptions, parts: ServiceParts, started: Callable[[ServiceRun], None]
+    options: ServerOptions, parts: ServiceParts, started: Callable[[Address], None]
 ) -> None:
-    """Run services in one process until SIGTERM or Ctrl-C; call `started` once they listen."""
-    running = ServiceRun(options, parts)
+    """Run services in one process until SIGTERM or Ctrl-C; call `started` once they listen, with
+    their address.
+    """
+    running, loop = ServiceRun(options, parts), asyncio.get_running_loop()
+    for number in (signal.SIGTERM, signal.SIGINT):
+        loop.add_signal_handler(number, running.stopping.set)
 
     async def announce() -> None:
         await running.started.wait()
-        started(running)
+        started(running.server.address)
 
     announcement = asyncio.ensure_future(announce())
     try:
-        await run_until_signal([running])
+        await running.run()
     finally:
         announcement.cancel()

@@ -39,7 +39,7 @@ async def test_a_caption_and_the_answers_share_a_decode(tmp_path: Path) -> None:
     found = {"captionqa": runs.sources(runs.choice_rows(2, 2), None)}
     items = (await runs.planned(spec, found, MemoryStore())).items
     decoders = CountingDecoders()
-    media = LimitedMedia({"captionqa": MediaFolder(tmp_path, decoders, preparation)})
+    media = LimitedMedia(MediaFolder(tmp_path, decoders, preparation))
     captioner, answerer = (
         Captioner(spec, model, pack, media, MemoryStore())
         for pack in (OpenPack(), OpenPack("question", "options"))

@@ -41,7 +41,7 @@ async def captioned(
     found = {"captionqa": runs.sources(runs.choice_rows(2, 1), None)}
     item = (await runs.planned(spec, found, MemoryStore())).items[place]
     job = CaptionJob(spec.run_id, "captionqa", item.sample, (item,))
-    media = LimitedMedia({"captionqa": Pictures()})
+    media = LimitedMedia(Pictures())
     return await Captioner(spec, model, pack or OpenPack(), media, store).caption(job)
 
 
@@ -65,7 +65,7 @@ async def concluded(
     item = [item for item in items if item.source is Source.MEDIA][place]
     job = CaptionJob(spec.run_id, "captionqa", item.sample, (item,))
     pack = OpenPack("question", "options")
-    captioner = Captioner(spec, model, pack, LimitedMedia({"captionqa": Pictures()}), store)
+    captioner = Captioner(spec, model, pack, LimitedMedia(Pictures()), store)
     return await captioner.answer(job)
 
 

@@ -140,7 +140,7 @@ async def test_behind_a_slow_endpoint_no_more_is_prepared_than_may_be_held() -> 
     spec = runs.spec(runs.part(captions=None, models=models))
     found = {"captionqa": runs.sources(runs.choice_rows(12, 1), None)}
     items = (await runs.planned(spec, found, MemoryStore())).items
-    held = LimitedMedia({"captionqa": media}, MemoryLimit(100, concurrency=1))
+    held = LimitedMedia(media, MemoryLimit(100, concurrency=1))
     captioner = Captioner(spec, model, OpenPack(), held, MemoryStore())
     jobs = [CaptionJob(spec.run_id, "captionqa", item.sample, (item,)) for item in items]
     tasks = [asyncio.create_task(captioner.caption(job)) for job in jobs]

@@ -137,7 +137,7 @@ async def captioned(captioner: ScriptedModel, store: MemoryStore, name: str) -> 
     found = {"captionqa": runs.sources(runs.choice_rows(1, 1), None)}
     (item,) = (await runs.planned(spec, found, MemoryStore())).items
     job = CaptionJob(spec.run_id, "captionqa", item.sample, (item,))
-    media = LimitedMedia({"captionqa": Pictures()})
+    media = LimitedMedia(Pictures())
     await Captioner(spec, captioner, OpenPack(), media, store).caption(job)
     return spec
 

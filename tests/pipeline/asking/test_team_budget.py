@@ -15,7 +15,7 @@ from caliper.core.quotas import DayQuota
 from caliper.core.spending import Spending
 from caliper.core.terms import Terms
 from caliper.pipeline.asking.team_budget import TeamBudgets
-from caliper.pipeline.asking.token_budget import Allowance, SharedAllowances, cap_model
+from caliper.pipeline.asking.token_budget import Allowance, CappedChatModel, SharedAllowances
 from caliper.pipeline.store.team_use import spent_by_process
 from caliper.ports.models import Usage
 
@@ -90,7 +90,7 @@ async def test_what_is_told_twice_counts_once(store: MemoryStore, clock: FakeClo
 
 async def results(allowances: Sequence[Allowance], model: ScriptedModel) -> list[object]:
     """The results of a call for each allowance, made at once."""
-    calls = (cap_model(model, each).complete([], Decoding()) for each in allowances)
+    calls = (CappedChatModel(model, each).complete([], Decoding()) for each in allowances)
     return await asyncio.gather(*calls, return_exceptions=True)
 
 

@@ -83,7 +83,7 @@ async def test_a_sample_that_is_delivered_twice_is_captioned_once(name: str) -> 
     other = replace(spec, name=name or spec.name)
     item = (await a_job(spec)).items[0]
     model = ScriptedModel(lambda text, before: "it is green")
-    media = LimitedMedia({"captionqa": Pictures()})
+    media = LimitedMedia(Pictures())
     store, specs = MemoryStore(), {each.run_id: each for each in (spec, other)}
 
     async def captioner_of(job: CaptionJob) -> Captioner:

@@ -33,6 +33,7 @@ from caliper.core.errors import (
 _Detail = TypeVar("_Detail", bound=Message)
 _LARGEST = 16 * 1024 * 1024
 _TIMEOUT = 60.0
+_PAGE = 500
 _OF_RUNS = (NotFound, AlreadyExists, NotReady, DataLoss)
 _CODES: dict[grpc.StatusCode, type[Exception]] = {
     grpc.StatusCode.NOT_FOUND: NotFound,
@@ -157,6 +158,16 @@ class Connection:
         """The response to a request, or to a stream of requests."""
         async with translate_errors(self._target):
             return await method(request, timeout=seconds, metadata=self._target.metadata)
+
+    async def _pages(self, method: Callable[..., Any], request: Any) -> AsyncIterator[Any]:
+        """The responses that list everything, page by page."""
+        request.page_size = _PAGE
+        while True:
+            response = await self._call(method, request)
+            yield response
+            request.page_token = response.next_page_token
+            if not request.page_token:
+                return
 
 
 @asynccontextmanager

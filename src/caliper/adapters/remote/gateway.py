@@ -34,7 +34,6 @@ if TYPE_CHECKING:
     from caliper.analysis.sequential import Look
 
 _LONG = 600.0
-_PAGE = 500
 
 
 class RemoteGateway(Connection):
@@ -71,14 +70,8 @@ class RemoteGateway(Connection):
 
     async def datasets(self) -> list[NamedDataset]:
         """The datasets with names."""
-        listing: list[NamedDataset] = []
-        token = None
-        while token != "":
-            request = pb.ListDatasetsRequest(page_size=_PAGE, page_token=token or "")
-            response = await self._call(self._stub.ListDatasets, request)
-            listing += (decode_fields(NamedDataset, each) for each in response.datasets)
-            token = response.next_page_token
-        return listing
+        pages = self._pages(self._stub.ListDatasets, pb.ListDatasetsRequest())
+        return [decode_fields(NamedDataset, each) async for page in pages for each in page.datasets]
 
     async def quotas(self) -> list[QuotaUse]:
         """The use of quotas by the caller's team; an administrator sees all teams."""

@@ -19,8 +19,6 @@ from caliper.pipeline.suites.notice_store import in_order
 from caliper.pipeline.suites.progress import EntryProgress
 from caliper.pipeline.suites.slots import SlotState
 
-_PAGE = 500
-
 
 class RemoteSuites(Connection):
     """pipeline.suites.administration.Administration of the installation whose gateway is at
@@ -53,13 +51,9 @@ class RemoteSuites(Connection):
             return SuiteListing(tuple([await self.record(name) for name in dict.fromkeys(names)]))
         records: list[SuiteRecord] = []
         unreadable: list[str] = []
-        token = None
-        while token != "":
-            request = pb.ListSuitesRequest(page_size=_PAGE, page_token=token or "")
-            response = await self._call(self._suites.ListSuites, request)
-            records += map(wire.decode_record, response.records)
-            unreadable += map(from_wire, response.unreadable)
-            token = response.next_page_token
+        async for page in self._pages(self._suites.ListSuites, pb.ListSuitesRequest()):
+            records += map(wire.decode_record, page.records)
+            unreadable += map(from_wire, page.unreadable)
         return SuiteListing(tuple(records), tuple(unreadable))
 
     async def change(self, name: str, cause: SuiteCause) -> SuiteRecord:
@@ -93,15 +87,10 @@ class RemoteSuites(Connection):
     async def _listed(self, names: Sequence[str], *, whole: bool) -> EntryListing:
         entries: list[CheckpointEntry] = []
         unreadable: list[str] = []
-        token = None
-        while token != "":
-            request = pb.ListCheckpointsRequest(
-                suites=names, page_size=_PAGE, page_token=token or "", whole=whole
-            )
-            response = await self._call(self._checkpoints.ListCheckpoints, request)
-            entries += map(wire.decode_entry, response.entries)
-            unreadable += map(from_wire, response.unreadable)
-            token = response.next_page_token
+        request = pb.ListCheckpointsRequest(suites=names, whole=whole)
+        async for page in self._pages(self._checkpoints.ListCheckpoints, request):
+            entries += map(wire.decode_entry, page.entries)
+            unreadable += map(from_wire, page.unreadable)
         return EntryListing(tuple(entries), tuple(unreadable))
 
     async def find(self, checkpoint: str, names: Sequence[str] = ()) -> list[CheckpointEntry]:
@@ -124,16 +113,12 @@ class RemoteSuites(Connection):
         """Notices about a suite's checkpoints, by time and with headlines only: all, or those with
         these ids.
         """
-        records: list[NoticeRecord] = []
-        token = None if ids is None or ids else ""
-        while token != "":
-            request = pb.ListNoticesRequest(
-                suite=name, ids=ids or (), page_size=_PAGE, page_token=token or ""
-            )
-            response = await self._call(self._checkpoints.ListNotices, request)
-            records += (wire.decode_notice(each, name) for each in response.notices)
-            token = response.next_page_token
-        return in_order(records)
+        if ids is not None and not ids:
+            return []
+        request = pb.ListNoticesRequest(suite=name, ids=ids or ())
+        pages = self._pages(self._checkpoints.ListNotices, request)
+        notices = [each async for page in pages for each in page.notices]
+        return in_order(wire.decode_notice(each, name) for each in notices)
 
     async def progress(self, name: str) -> list[EntryProgress]:
         """How far a suite's evaluations are."""

@@ -21,6 +21,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+from caliper.benchmarks.truncation import certain_part
 from caliper.lazy import lazy_module
 
 if TYPE_CHECKING:
@@ -49,7 +50,9 @@ def right_letter(answer: str, options: Sequence[str]) -> str | None:
     return _plain_choice(answer, _folded_texts(options))
 
 
-def read_choice(text: str, options: Sequence[str], *, lenient: bool) -> LetterChoice | None:
+def read_choice(
+    text: str, options: Sequence[str], *, lenient: bool, truncated: bool = False
+) -> LetterChoice | None:
     """Read the letter a reply chooses among lettered options; None if unreadable."""
     letter = _plain_choice(text, _folded_texts(options))
     if letter is not None:
@@ -57,6 +60,8 @@ def read_choice(text: str, options: Sequence[str], *, lenient: bool) -> LetterCh
     if not lenient:
         return None
     lettered = _texts_by_letter(options)
+    if truncated:
+        text = certain_part(text, tuple(lettered.values()))
     labels = [chr(code) for code in range(ord("A"), ord(max(lettered)) + 1)]
     place = letters.choose_option(text, [lettered.get(each, "") for each in labels])
     lenient_letter = None if place is None else labels[place]

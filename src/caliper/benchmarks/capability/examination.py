@@ -9,7 +9,7 @@ from typing import Any
 from caliper.benchmarks.base import Settings, fence, lacks_caption
 from caliper.benchmarks.capability.answers import open_answer_right, read_choice, right_letter
 from caliper.benchmarks.capability.questions import ElementQuestion, MediaQuestion
-from caliper.benchmarks.capability.reading import read_labels, read_score
+from caliper.benchmarks.capability.reading import ReplyValue, read_labels, read_score
 from caliper.benchmarks.capability.settings import setting_value
 from caliper.benchmarks.capability.tasks import NOT_STATED, TASKS, Form, Task
 from caliper.benchmarks.exchanges import UNREADABLE, Reader, Reading, Result, examine_each
@@ -39,7 +39,7 @@ def examine(item: Item, caption: str | None, settings: Settings) -> Examination:
             return Unscored(Reason.NO_CAPTION), why
         return Scored(NOT_MENTIONED, mentioned=False), why
 
-    return examine_each(item, settle, reader(settings))
+    return examine_each(item, settle, reader(settings), reader(settings, truncated=True))
 
 
 def _ask(item: Item, question: Question[Any], repeat: int, caption: str, settings: Settings) -> Ask:
@@ -118,18 +118,23 @@ def _object(answer: Mapping[str, Mapping[str, Any]]) -> Mapping[str, Any]:
     }
 
 
-def reader(settings: Settings) -> Reader:
-    """Return the function that reads the score from a reply under these settings."""
+def reader(settings: Settings, *, truncated: bool = False) -> Reader:
+    """Return the function that reads the score from a reply under these settings.
+
+    With `truncated`, from replies that were cut at the token limit.
+    """
     lenient = setting_value(settings, "reply_reading") == "lenient"
     several = setting_value(settings, "category_labels") == "any"
 
     def read(ask: Ask, text: str) -> Reading:
         payload = ask.question.payload
         if isinstance(payload, MediaQuestion):
-            return _read_media(payload, text, lenient=lenient)
+            return _read_media(payload, text, lenient=lenient, truncated=truncated)
         if TASKS[payload.task].form is Form.CATEGORY:
-            return _read_category(payload, text, lenient=lenient, several=several)
-        score = read_score(text, lenient=lenient)
+            known = TASKS[payload.task].labels
+            labels = read_labels(text, known, lenient=lenient, truncated=truncated)
+            return _read_category(payload, labels, several=several)
+        score = read_score(text, lenient=lenient, truncated=truncated)
         if score is None:
             return Reading(UNREADABLE)
         return Reading(Scored(Fraction(score.value)), score.reason, score.repaired)
@@ -137,8 +142,9 @@ def reader(settings: Settings) -> Reader:
     return read
 
 
-def _read_category(payload: ElementQuestion, text: str, *, lenient: bool, several: bool) -> Reading:
-    reply = read_labels(text, TASKS[payload.task].labels, lenient=lenient)
+def _read_category(
+    payload: ElementQuestion, reply: ReplyValue[tuple[str, ...]] | None, *, several: bool
+) -> Reading:
     if reply is None:
         return Reading(UNREADABLE)
     score = category_score(payload.element, reply.value, several=several)
@@ -159,13 +165,13 @@ def category_score(annotated: str, labels: tuple[str, ...], *, several: bool) ->
     return CORRECT if right else WRONG
 
 
-def _read_media(payload: MediaQuestion, text: str, *, lenient: bool) -> Reading:
+def _read_media(payload: MediaQuestion, text: str, *, lenient: bool, truncated: bool) -> Reading:
     if not text.strip():
         return Reading(UNREADABLE)
     if not payload.options:
         right = open_answer_right(payload.task, payload.answer, text)
         return Reading(Scored(CORRECT if right else MEDIA_WRONG))
-    choice = read_choice(text, payload.options, lenient=lenient)
+    choice = read_choice(text, payload.options, lenient=lenient, truncated=truncated)
     if choice is None:
         return Reading(UNREADABLE)
     right = choice.letter == right_letter(payload.answer, payload.options)

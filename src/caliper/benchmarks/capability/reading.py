@@ -8,9 +8,9 @@ counts as the name. The annotation copied by the judge is not compared.
 `lenient` also accepts the following, marked `repaired`: a trailing comma, prose around the
 object, a bare score or label, "Score: 1", labels separated by commas, reasoning before the
 answer. Several verdicts must agree (`settle`): one that the judge calls its own or final
-outranks earlier ones, and a quotation is not a verdict. If any object in the reply is incomplete
-or repeats a key, there is no verdict, because a quotation inside or before it must not replace
-the judge's own.
+outranks earlier ones, and a quotation is not a verdict, nor is a rubric (`confirmed`). If any
+object in the reply is incomplete or repeats a key, there is no verdict, because a quotation inside
+or before it must not replace the judge's own. A truncated reply must have declared its verdict.
 
 A label outside the task's list counts as a wrong label, as in the released script. Neither mode
 ever raises, whatever the text.
@@ -24,10 +24,12 @@ from dataclasses import dataclass
 from functools import partial
 from typing import Any, Generic, TypeVar
 
-from caliper.benchmarks.capability.tasks import NOT_STATED
+from caliper.benchmarks.capability.tasks import NOT_STATED, TASKS
 from caliper.benchmarks.literals import literal_list, objects_in, read_literal
 from caliper.benchmarks.replies import answer_text, strip_code_fence
-from caliper.benchmarks.statements import Stance, Statement, Voices, settle
+from caliper.benchmarks.score_statements import confirmed
+from caliper.benchmarks.statements import Stance, Statement, Voices
+from caliper.benchmarks.truncation import mark_of_object, settle_reply
 
 Value = TypeVar("Value")
 _SCORES = {"-1": -1, "0": 0, "1": 1}
@@ -36,9 +38,14 @@ _WRAPPING = " \t\r\n\"'`.*"
 _SCORE_STATEMENT = re.compile(
     r"\b(?:(?:(?:the|my|final|overall)\s){0,3}(?:score|rating)\b[\"'*_\s]{0,4}(?:is\b|[:=])"
     r"|I(?:['\u2019]d|\swould)?\s(?:rate|score|give|assign)\s(?:it|this|the)\b[^0-9\n.;+-]{0,30}?)"
-    r"[\"'*_\s]{0,4}(?P<score>[+-]?[0-9]{1,9}(?:\.[0-9]{1,9})?)(?![0-9.]*[0-9])"
-    r"(?P<other>[\"'*_]{0,4}\s?(?:/|-|\u2013|\bor\b|\bto\b)\s?[+-]?[0-9])?",
+    r"[\"'*_\s]{0,4}(?P<score>[+-]?[0-9]{1,9}(?:\.[0-9]{1,9})?)(?![A-Za-z0-9%]|[.,][0-9])"
+    r"(?P<other>[\"'*_]{0,4}\s?(?:/|-|\u2013|\bor\b|\bto\b|\bout\sof\b)\s?[+-]?[0-9])?",
     re.IGNORECASE,
+)
+# Elsewhere an object quotes, gives an example, or recalls the rubric.
+_NESTED = re.compile(
+    r"(?:(?:final|my|your)[_ ])?(?:result|verdict|answer|output|response|reply|decision|final|score"
+    r"|evaluation|judge?ment|assessment|data|json)s?|" + "|".join(name.casefold() for name in TASKS)
 )
 _LIST = re.compile(r"\[\s{0,4}[\"'][^\[\]\n]{1,400}\]")
 
@@ -56,10 +63,11 @@ Extract = Callable[[Mapping[Any, Any]], ReplyValue[Value] | None]
 """Extract the value from an object in a reply; None if it has none."""
 
 
-def read_score(text: str, *, lenient: bool) -> ReplyValue[int] | None:
+def read_score(text: str, *, lenient: bool, truncated: bool = False) -> ReplyValue[int] | None:
     """Read the score of an open task: -1, 0 or 1; None if the reply has none."""
     extract = partial(_score, lenient=lenient)
-    reading = _from_objects(text, extract, _score_statements, lenient=lenient)
+    prose = partial(_score_statements, truncated=truncated)
+    reading = _from_objects(text, extract, prose, lenient=lenient, truncated=truncated)
     if reading is None and lenient:
         bare = _LOOSE_SCORES.get(strip_code_fence(answer_text(text)).strip(_WRAPPING))
         return None if bare is None else ReplyValue(bare, repaired=True)
@@ -67,7 +75,7 @@ def read_score(text: str, *, lenient: bool) -> ReplyValue[int] | None:
 
 
 def read_labels(
-    text: str, categories: tuple[str, ...], *, lenient: bool
+    text: str, categories: tuple[str, ...], *, lenient: bool, truncated: bool = False
 ) -> ReplyValue[tuple[str, ...]] | None:
     """Read the labels of a category task, in lower case; None if there are none.
 
@@ -81,7 +89,7 @@ def read_labels(
     def labels_in_prose(text: str, voices: Voices) -> list[Statement[tuple[str, ...]]]:
         return list(_label_statements(text, voices, categories))
 
-    reading = _from_objects(text, extract, labels_in_prose, lenient=lenient)
+    reading = _from_objects(text, extract, labels_in_prose, lenient=lenient, truncated=truncated)
     if reading is None and lenient:
         bare = _labels(strip_code_fence(answer_text(text)), categories, lenient=True)
         if bare and set(bare.value) <= {*categories, NOT_STATED}:
@@ -95,6 +103,7 @@ def _from_objects(
     prose: Callable[[str, Voices], list[Statement[Value]]],
     *,
     lenient: bool,
+    truncated: bool,
 ) -> ReplyValue[Value] | None:
     inner = strip_code_fence(text)
     whole = read_literal(inner, duplicates=not lenient)
@@ -110,26 +119,32 @@ def _from_objects(
         return None
     voices = Voices.of(objects[1])
     readings = [
-        (candidate, Statement(candidate.value, at, voices.mark_of_object(at)))
+        (candidate, Statement(candidate.value, at, mark_of_object(voices, at, truncated=truncated)))
         for at, literal in objects[0]
         for candidate in _values(literal.value, extract)
     ]
     statements = [*(statement for _, statement in readings), *prose(objects[1], voices)]
-    value = settle(statements, voices)
+    value = settle_reply(statements, voices, truncated=truncated)
     reasons = (candidate.reason for candidate, _ in readings if candidate.value == value)
     return None if value is None else ReplyValue(value, next(reasons, ""), repaired=True)
 
 
-def _score_statements(text: str, voices: Voices) -> list[Statement[int]]:
+def _score_statements(text: str, voices: Voices, *, truncated: bool) -> list[Statement[int]]:
     """Return the scores stated in prose ("Score: -1"). An ambiguous one has no value."""
-    return [
-        Statement(
-            None if match["other"] else _LOOSE_SCORES.get(match["score"]),
-            match.start(),
-            voices.mark(match.start(), final="final" in match[0].lower()),
+    statements = (
+        confirmed(
+            Statement(
+                None if match["other"] else _LOOSE_SCORES.get(match["score"]),
+                match.start(),
+                voices.mark(match.start(), final="final" in match[0].lower()),
+            ),
+            text,
+            match.span("score"),
+            truncated=truncated,
         )
         for match in _SCORE_STATEMENT.finditer(text)
-    ]
+    )
+    return [statement for statement in statements if statement]
 
 
 def _label_statements(
@@ -144,12 +159,14 @@ def _label_statements(
 
 
 def _values(value: object, extract: Extract[Value]) -> Iterator[ReplyValue[Value]]:
-    """Yield the value of an object, or else of the objects nested in it, except inside strings."""
-    if isinstance(value, dict) and (reading := extract(_plain_keys(value))):
+    """Yield the value of an object, or else of the objects nested in it as its verdict."""
+    fields = _plain_keys(value) if isinstance(value, dict) else {}
+    if reading := extract(fields):
         yield reading
-    elif isinstance(value, dict | list):
-        for inner in value.values() if isinstance(value, dict) else value:
-            yield from _values(inner, extract)
+        return
+    nested = [inner for key, inner in fields.items() if _NESTED.fullmatch(key)]
+    for inner in value if isinstance(value, list) else nested:
+        yield from _values(inner, extract)
 
 
 def _plain_keys(fields: Mapping[Any, Any]) -> Mapping[Any, Any]:

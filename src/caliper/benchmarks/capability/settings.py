@@ -1,24 +1,12 @@
-"""The protocol settings of CAPability (protocol, section 1)."""
+"""The protocol settings of CAPability (protocol, section 1); docs/fidelity.md has their meaning."""
 
 from __future__ import annotations
 
 from caliper.benchmarks.base import BLANK_CAPTION, CAPTION_FENCE, Setting, Settings, setting_reader
 
 SETTINGS = (
-    Setting(
-        name="reply_reading",
-        default="lenient",
-        help="how replies are read: lenient also recovers trailing commas, prose around the object"
-        " and bare labels; strict accepts only what the released script does",
-        choices=("lenient", "strict"),
-    ),
-    Setting(
-        name="category_labels",
-        default="any",
-        help="camera angle, style and camera movement: any = the judge lists every category stated"
-        " and one of them has to be the annotated one (released); one = exactly one (Fig. A3)",
-        choices=("any", "one"),
-    ),
+    Setting("reply_reading", "lenient", choices=("lenient", "strict")),
+    Setting("category_labels", "any", choices=("any", "one")),
     CAPTION_FENCE,
     BLANK_CAPTION,
 )

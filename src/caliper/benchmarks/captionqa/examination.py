@@ -13,6 +13,7 @@ from caliper.benchmarks.captionqa.scoring import WRONG, score
 from caliper.benchmarks.captionqa.settings import chosen
 from caliper.benchmarks.captionqa.taxonomy import hints
 from caliper.benchmarks.exchanges import UNREADABLE, Reading, Result, examine_each
+from caliper.benchmarks.truncation import certain_part
 from caliper.core.errors import UnknownName
 from caliper.core.outcome import Evidence, Reason, Scored, Unscored
 from caliper.core.question import Ask, Decoding, Examination, Item, Question, Source
@@ -33,12 +34,19 @@ def examine(item: Item, caption: str | None, settings: Settings) -> Examination:
             return Unscored(Reason.NO_CAPTION), Evidence()
         return ask(item, question, repeat, caption, settings)
 
-    return examine_each(item, settle, lambda request, reply: read_outcome(request, reply, reading))
+    return examine_each(
+        item,
+        settle,
+        lambda request, reply: read_outcome(request, reply, reading),
+        lambda request, reply: read_outcome(request, reply, reading, truncated=True),
+    )
 
 
-def read_outcome(request: Ask, reply: str, reading: str) -> Reading:
+def read_outcome(request: Ask, reply: str, reading: str, *, truncated: bool = False) -> Reading:
     """Read the outcome of a reply. An unreadable one is wrong if `released`, else Unscored."""
     payload = request.question.payload
+    if truncated and reading != "released":
+        reply = certain_part(reply, payload.options)
     choice = READERS[reading](reply, payload.options, payload.question)
     if choice.place is not None:
         said = f"chose {payload.options[choice.place]}"

@@ -6,12 +6,13 @@ import re
 from collections.abc import Generator, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
+from functools import partial
 from typing import Any
 
 from caliper.benchmarks.base import Settings, fence, lacks_caption
 from caliper.benchmarks.comprecap.matches import Match, distinct, match, mentions, object_score
 from caliper.benchmarks.comprecap.questions import CompreQaQuestion, PhraseQuestion, SceneMeasure
-from caliper.benchmarks.comprecap.reading import SCORE_READERS, read_letter
+from caliper.benchmarks.comprecap.reading import SCORE_READERS, read_letter, read_score
 from caliper.benchmarks.comprecap.settings import setting_value
 from caliper.benchmarks.exchanges import Reader, Reading, Result, examine_each
 from caliper.core.outcome import Evidence, Reason, Scored, Unscored
@@ -100,7 +101,8 @@ def examine(item: Item, caption: str | None, settings: Settings) -> Examination:
             return _not_mentioned(payload)
         return _phrase(item, question, repeat, sentence, caption, settings)
 
-    return (yield from examine_each(item, settle, _reader(settings)))
+    readers = _reader(settings), _reader(settings, truncated=True)
+    return (yield from examine_each(item, settle, *readers))
 
 
 def _decompose(caption: str, categories: tuple[str, ...]) -> Generator[Batch, Any, Scene]:
@@ -178,14 +180,17 @@ def _choice(item: Item, question: Question[Any], repeat: int) -> Ask:
     return Ask(item, question, repeat, _COMPREQA, fields, _CHOICE_DECODING)
 
 
-def _reader(settings: Settings) -> Reader:
-    read_score = SCORE_READERS[setting_value(settings, "reading")]
+def _reader(settings: Settings, *, truncated: bool = False) -> Reader:
+    reading = setting_value(settings, "reading")
+    score_of = SCORE_READERS[reading]
+    if truncated and reading == "bounded":
+        score_of = partial(read_score, truncated=True)
 
     def read(ask: Ask, reply: str) -> Reading:
         payload = ask.question.payload
         if isinstance(payload, CompreQaQuestion):
-            return read_letter(payload.question, payload.answer, reply)
-        return read_score(reply)
+            return read_letter(payload.question, payload.answer, reply, truncated=truncated)
+        return score_of(reply)
 
     return read
 

@@ -10,7 +10,9 @@ from typing import TYPE_CHECKING
 from caliper.benchmarks.exchanges import UNREADABLE, Reading
 from caliper.benchmarks.literals import objects_in, read_literal
 from caliper.benchmarks.replies import answer_text, strip_code_fence
-from caliper.benchmarks.statements import Stance, Statement, Voices, settle
+from caliper.benchmarks.score_statements import confirmed
+from caliper.benchmarks.statements import Stance, Statement, Voices
+from caliper.benchmarks.truncation import certain_part, mark_of_object, settle_reply
 from caliper.core.outcome import Scored
 from caliper.lazy import lazy_module
 
@@ -19,27 +21,32 @@ if TYPE_CHECKING:
 else:
     letters = lazy_module("caliper.benchmarks.letters")  # Its patterns take long to compile.
 
-_INTEGER = re.compile(r"(?<![\w.])-[0-9]+|[0-9]+")
+_FIELD = re.compile(
+    r"[\s\"'`*]{0,4}(?P<score>[+-]?[0-9]+)(?:\.0+)?(?:\s?(?:/|\bout\sof\b|\bof\b)\s?5)?[\s\"'`*.]{0,4}"
+    r"(?:\s?[(:\u2013-]\s?[A-Za-z][^0-9]*)?"
+)
+_ALONE = re.compile(r"[\s*_`\"'(]{0,8}-?[0-9]+(?:\s?/\s?5)?[\s*_`\"').]{0,8}")
 _ANY_INTEGER = re.compile(r"\d+")
 _LONGEST = 18
 _OPTION = re.compile(r"(?:^|(?<=\s))\(?([A-Z])[.):]\s+")
 _SCALE = re.compile(r"(?<![0-9.])0\s{0,3}(?:to|-|\u2013)\s{0,3}5(?![0-9])")
 _CUE = re.compile(
-    r"(?:\b(?:(?:the|my|final|overall|integer)\s){0,3}(?:score|rating)\b[\"'*_\s]{0,4}"
+    r"(?:\b(?:(?:the|my|final|overall|integer)\s){0,3}(?:score|rating|answer)\b[\"'*_\s]{0,4}"
     r"(?:is\b|[:=])[\"'*_\s]{0,4}"
     r"|\bI(?:['\u2019]d|\swould)?\s(?:rate|give|say|assign)\b[^0-9\n.;]{0,30}?)(?=-?[0-9])",
     re.IGNORECASE,
 )
 # A number before a noun counts things: "2 cups".
 _NUMBER = re.compile(
-    r"(?<![\w.])(?P<score>-?[0-9]+)(?![0-9])(?P<other>\.[0-9]"
+    r"(?<![\w.])(?P<score>-?[0-9]+)(?![0-9])(?P<other>[.,][0-9]|\s?%"
     r"|[\"'*_]{0,4}\s?\(?(?:-|\u2013|\bor\b|\bto\b)\s?[0-9]|\s?(?:/|\bout\sof\b)\s?(?!5\b)[0-9])?"
     r"(?P<counted>\s(?!(?:out|of|points?|stars?|because|as|since|for|but|and|which|would|is)\b)[a-z])?"
 )
+_FIRST_OF_LIST = re.compile(r"1[.)]\s")
 _CLOSING = re.compile(r"[.!?\n]\s{0,4}[*_`\"'(]{0,4}(?P<score>-?[0-9]+)[\s*_`\"').]{0,8}$")
 
 
-def read_score(reply: str) -> Reading:
+def read_score(reply: str, *, truncated: bool = False) -> Reading:
     """Read the integer that the reply states as its score, from 0 to 5 (ours).
 
     In an object, fenced or not, it is the value of "score" or "rating". In prose it is an integer
@@ -47,9 +54,9 @@ def read_score(reply: str) -> Reading:
     "I rate"; otherwise the only integer that is not a count of things. Several must agree
     (`settle`), and a quotation is not a verdict. A score that is absent or outside 0 to 5 is
     unreadable. Prose around the number counts as repaired. Reasoning that ends with "</think>" is
-    ignored; if it does not end, there is no answer.
+    ignored; if it does not end, there is no answer. A truncated reply must have declared its score.
     """
-    integer = _score_of(answer_text(reply))
+    integer = _score_of(answer_text(reply), truncated=truncated)
     if not integer:
         return Reading(UNREADABLE, "the reply states no integer, or several")
     # Strip leading zeros instead of calling int(), which rejects very long digit strings.
@@ -59,21 +66,21 @@ def read_score(reply: str) -> Reading:
     return Reading(Scored(Fraction(int(digits))), repaired=reply.strip() != digits)
 
 
-def _score_of(answer: str) -> str:
+def _score_of(answer: str, *, truncated: bool) -> str:
     inner = strip_code_fence(answer)
     whole = read_literal(inner)
     if whole and whole.end == len(inner) and (integer := _score_field(whole.value)) is not None:
         return integer
+    truncated = truncated and not _ALONE.fullmatch(answer)
     objects, prose = objects_in(answer) or ([], answer)
     voices = Voices.of(prose)
     statements = [
-        Statement(integer, at, voices.mark_of_object(at))
+        Statement(integer, at, mark_of_object(voices, at, truncated=truncated))
         for at, literal in objects
         if (integer := _score_field(literal.value)) is not None
     ]
-    return (
-        settle([*statements, *_prose_statements(_SCALE.sub(_blank, prose), voices)], voices) or ""
-    )
+    statements += _prose_statements(_SCALE.sub(_blank, prose), voices, truncated=truncated)
+    return settle_reply(statements, voices, truncated=truncated) or ""
 
 
 def _blank(match: re.Match[str]) -> str:
@@ -93,17 +100,24 @@ def _score_field(value: object) -> str | None:
     key = next((key for key in ("score", "rating") if key in fields), None)
     if key is None:
         return None
-    integer = None if isinstance(fields[key], bool) else _INTEGER.search(str(fields[key]))
-    return integer.group() if integer else ""
+    text = str(fields[key])
+    integer = None if isinstance(fields[key], bool) else _FIELD.fullmatch(text)
+    if not integer:
+        return ""
+    stated = Statement(integer["score"].removeprefix("+"), 0, Stance.OWN)
+    confirmed_score = confirmed(stated, text, integer.span("score"), truncated=False)
+    return (confirmed_score and confirmed_score.value) or ""
 
 
-def _prose_statements(text: str, voices: Voices) -> Iterator[Statement[str]]:
+def _prose_statements(text: str, voices: Voices, *, truncated: bool) -> Iterator[Statement[str]]:
     """Yield the integers in prose, each marked by how it is stated."""
     marks: dict[int, Stance] = {}
     for match in _CUE.finditer(text):
         mark = voices.mark(match.start(), final="final" in match[0].lower())
         marks[match.end()] = mark
-    if closing := _CLOSING.search(text, max(0, len(text.rstrip()) - 40)):
+    closing = _CLOSING.search(text, max(0, len(text.rstrip()) - 40))
+    # The last number of a truncated text may go on, or begin an item of a list.
+    if closing and not truncated:
         marks[closing.start("score")] = Stance.OWN
     for match in _NUMBER.finditer(text):
         opens = voices.is_at_start(match.start())
@@ -112,7 +126,12 @@ def _prose_statements(text: str, voices: Voices) -> Iterator[Statement[str]]:
             continue
         if mark is Stance.MENTIONED and voices.is_reported(match.start()):
             mark = Stance.QUOTED
-        yield Statement(None if match["other"] else match["score"], match.start(), mark)
+        if truncated and opens and _FIRST_OF_LIST.match(text, match.start()):
+            continue
+        value = None if match["other"] else match["score"]
+        found = Statement(value, match.start(), mark)
+        if statement := confirmed(found, text, match.span("score"), truncated=truncated):
+            yield statement
 
 
 def read_score_released(reply: str) -> Reading:
@@ -152,13 +171,15 @@ def options(question: str) -> dict[str, str]:
     }
 
 
-def read_letter(question: str, answer: str, reply: str) -> Reading:
+def read_letter(question: str, answer: str, reply: str, *, truncated: bool = False) -> Reading:
     """Score whether the reply chooses the option `answer`.
 
     The reply is read as by CaptionQA's default reading (`letters.chosen`). If no option can be
     read, it is unreadable; the released example counts it as wrong.
     """
     shown = options(question)
+    if truncated:
+        reply = certain_part(reply, tuple(shown.values()))
     place = letters.choose_option(reply, tuple(shown.values()))
     if place is None:
         return Reading(UNREADABLE, "the reply chooses none of the options")

@@ -32,24 +32,10 @@ from caliper.core.question import Ask, Decoding, Examination, Item, Question, So
 from caliper.core.report import Generation
 
 SETTINGS = (
-    Setting(
-        "write_tokens",
-        "2048",
-        "output tokens of a reply that holds questions",
-        range=(1, 1_000_000),
-    ),
-    Setting(
-        "answer_tokens",
-        "64",
-        "output tokens of an answer; a model that reasons needs more",
-        range=(1, 1_000_000),
-    ),
-    Setting(
-        "temperature",
-        "1.0",
-        "the blind model's temperature: that of the released script",
-        range=(0.0, 2.0),
-    ),
+    Setting("write_tokens", "2048", range=(1, 1_000_000)),
+    Setting("answer_tokens", "64", range=(1, 1_000_000)),
+    # Of the blind model, as in the released script.
+    Setting("temperature", "1.0", range=(0.0, 2.0)),
 )
 chosen = setting_reader(SETTINGS)
 _SCHEMAS: Mapping[ModelStep, Mapping[str, Any]] = {

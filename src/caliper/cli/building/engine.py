@@ -3,14 +3,12 @@
 from __future__ import annotations
 
 import asyncio
-import signal
 from collections.abc import Awaitable, Callable, Collection, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 import typer
-import uvloop
 
 from caliper.adapters.media.bounds import PICTURES
 from caliper.adapters.packs.files import shipped_pack
@@ -26,6 +24,7 @@ from caliper.local.building.model_steps import ModelSteps, StepRun
 from caliper.local.building.options import media_digests
 from caliper.local.building.sequence import BuildResult, Show
 from caliper.local.config import RunConfig
+from caliper.local.coroutine_runner import run_interruptible
 from caliper.local.run import evaluate
 from caliper.local.setup import prepare
 from caliper.wiring.clock import SystemClock
@@ -84,8 +83,8 @@ def run_build(
     are those of all models and embedders.
     """
     directory, view = BuildDirectory(out), BuildView(flags)
-    with asyncio.Runner(loop_factory=uvloop.new_event_loop) as runner, directory.claim():
-        result = runner.run(_run(directory, media, flags, work, view, specs))
+    with directory.claim():
+        result = run_interruptible(_run(directory, media, flags, work, view, specs))
     view.end(result)
     return Exit.NO if result.stopped else Exit.DONE
 
@@ -98,10 +97,6 @@ async def _run(
     view: BuildView,
     specs: Collection[str | None],
 ) -> BuildResult:
-    task = asyncio.current_task()
-    assert task is not None  # noqa: S101 - a coroutine that runs has a task
-    # SIGTERM interrupts like Ctrl-C, keeping the work done.
-    asyncio.get_running_loop().add_signal_handler(signal.SIGTERM, task.cancel)
     room = ModelRoom(access(_CONCURRENCY, specs), SystemClock())
 
     async def run(config: RunConfig) -> StepRun:

@@ -13,7 +13,6 @@ from rich.markup import escape
 
 from caliper.adapters.media.decoders import Decoders
 from caliper.adapters.media.preparation import MediaFolder
-from caliper.adapters.phrases import NO_DATA
 from caliper.analysis.agreement import Coefficient
 from caliper.analysis.caption_metrics.measures import CLIP_METRICS, METEOR, SPICE, TEXT_METRICS
 from caliper.analysis.correlation import CorrelationEstimate
@@ -228,18 +227,10 @@ def _counted(estimates: Mapping[str, CorrelationEstimate], noun: str) -> dict[st
 def _show(measures: Measures, images: int, embedders: Sequence[str]) -> None:
     grid = text_table([f"{images:,} images"], map(escape, measures))
     for rows in zip(*measures.values(), strict=True):
-        grid.add_row(rows[0].name, *(_cell(one.whole) for one in rows))
+        grid.add_row(rows[0].name, *(coefficient(one.whole, "{:.4f}".format) for one in rows))
     OUT.print(grid)
     if embedders:
         OUT.print(f"CLIP: {escape(', '.join(embedders))}", soft_wrap=True)
-
-
-def _cell(estimate: Estimate) -> str:
-    if estimate.value is None:
-        return f"[dim]{NO_DATA}[/dim]"
-    if estimate.low is None or estimate.high is None:
-        return f"{estimate.value:.4f}"
-    return f"{estimate.value:.4f} [dim]{estimate.low:.4f}..{estimate.high:.4f}[/dim]"
 
 
 def _show_correlation(estimates: Mapping[str, CorrelationEstimate], noun: str) -> None:

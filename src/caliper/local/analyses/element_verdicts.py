@@ -24,12 +24,12 @@ from caliper.core.run import RunSpec
 from caliper.core.tally import Tally
 from caliper.local.analyses.setups import (
     Setup,
-    open_whole,
     refuse_equal,
     refuse_other_data,
     run_name,
     runs_by_setup,
 )
+from caliper.pipeline.comparing.comparison import open_whole
 from caliper.pipeline.ledger.report import add_items
 from caliper.pipeline.ledger.run_ledger import RunLedger
 from caliper.pipeline.ledger.runs import StoredRun

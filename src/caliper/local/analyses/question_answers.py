@@ -14,13 +14,8 @@ from caliper.core.errors import InvalidInput
 from caliper.core.outcome import Scored
 from caliper.core.question import Item, Question, Source
 from caliper.core.run import RunSpec
-from caliper.local.analyses.setups import (
-    Setup,
-    open_whole,
-    refuse_equal,
-    run_name,
-    runs_by_setup,
-)
+from caliper.local.analyses.setups import Setup, refuse_equal, run_name, runs_by_setup
+from caliper.pipeline.comparing.comparison import open_whole
 from caliper.pipeline.ledger.run_ledger import RunLedger
 from caliper.pipeline.ledger.runs import StoredRun
 

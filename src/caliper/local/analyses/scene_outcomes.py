@@ -17,13 +17,8 @@ from caliper.core.errors import InvalidInput
 from caliper.core.question import Source
 from caliper.core.run import RunSpec
 from caliper.local.analyses.caption_matching import CaptionMatcher, MatchingPorts
-from caliper.local.analyses.setups import (
-    open_whole,
-    refuse_equal,
-    refuse_other_data,
-    run_name,
-    runs_by_setup,
-)
+from caliper.local.analyses.setups import refuse_equal, refuse_other_data, run_name, runs_by_setup
+from caliper.pipeline.comparing.comparison import open_whole
 from caliper.pipeline.ledger.runs import StoredRun
 
 _OF_CAPTIONS = ("prompt", "caption_tokens", "frames", "images", f"qa_data.{NAME}")

@@ -14,10 +14,7 @@ from caliper.analysis.comparability import (
 from caliper.benchmarks.registry import benchmark
 from caliper.core.errors import InvalidInput
 from caliper.core.run import RunSpec
-from caliper.pipeline.comparing.comparison import refuse_partial
 from caliper.pipeline.ledger.declaration import empty_report
-from caliper.pipeline.ledger.report import run_status
-from caliper.pipeline.ledger.run_ledger import RunLedger
 from caliper.pipeline.ledger.runs import StoredRun
 
 Setup = tuple[str, ...]
@@ -96,13 +93,3 @@ def refuse_equal(
 def run_name(spec: RunSpec) -> str:
     """The name of a run in errors."""
     return f"run {spec.run_id} ({spec.name})"
-
-
-async def open_whole(stored: StoredRun, *, partial: bool = False) -> RunLedger:
-    """Open a run. Raises NotReady for one that is not complete, unless `partial`."""
-    run = await stored.open()
-    if not partial:
-        state, coverages = run_status(run.spec, run.summary, run.ledger)
-        share = min(coverage.share for coverage in coverages.values())
-        refuse_partial(run_name(run.spec), state, share)
-    return run

@@ -14,14 +14,13 @@ from typing import TypeVar
 
 from caliper.core.envelopes import Record
 from caliper.core.errors import DataLoss, InvalidInput
-from caliper.core.messages import MessageValue, PlanMade, RunCancelled, RunEnded, Verdicts
+from caliper.core.messages import MessageValue, PlanMade, RunCancelled, RunEnded
 from caliper.core.outcome import UNDRAWN
 from caliper.pipeline.aggregation.conclusion import Conclusion
 from caliper.pipeline.aggregation.message_checks import check_event, check_key
 from caliper.pipeline.aggregation.outlets import Bounds, Outlets, Trouble
 from caliper.pipeline.aggregation.run_table import RunTable
 from caliper.pipeline.ledger.offsets import LogOffsets, format_position
-from caliper.pipeline.ledger.run_ledger import RunLedger
 from caliper.pipeline.ledger.snapshots import FOLDER, Snapshot, encode, newest, save
 from caliper.pipeline.planning.publisher import RUNS, VERDICTS
 from caliper.pipeline.reports.interim_scores import changes_of
@@ -73,7 +72,12 @@ class Aggregator:
         # Requests for scores may already have opened runs, without their events: these are dropped.
         async with self._lock:
             self._forget()
-            await self._restore()
+            snapshot, errors = await newest(self._store, self._folder)
+            for error in errors:
+                self.table.warn(Trouble.LOST, str(error))
+            if snapshot is not None:
+                self._number, self.places = snapshot.number + 1, snapshot.offsets
+                await self.table.restore(snapshot)
             self.leads = True
 
     async def stand_by(self) -> None:
@@ -85,16 +89,6 @@ class Aggregator:
     def _forget(self) -> None:
         self.table.clear()
         self._number, self.places = 0, LogOffsets()
-
-    async def _restore(self) -> None:
-        snapshot, errors = await newest(self._store, self._folder)
-        for error in errors:
-            self.table.warn(Trouble.LOST, str(error))
-        if snapshot is None:
-            return
-        self._number = snapshot.number + 1
-        self.places = snapshot.offsets
-        await self.table.restore(snapshot)
 
     async def begin(self, topic: str, log: str, ends: Mapping[int, int]) -> None:
         """Prepare for reading a topic; see `LogOffsets.begin`."""
@@ -137,12 +131,10 @@ class Aggregator:
         message = _decoded(self._codec.read_verdicts, record)
         check_key(message, record.message.key)
         run = await self.table.find(message.run)
-        if run is not None:
-            await self._merge(run, message, record, sender)
-        elif not self.table.is_lost(message.run):
-            self._warn_unknown(record, message.run)
-
-    async def _merge(self, run: RunLedger, message: Verdicts, record: Record, sender: str) -> None:
+        if run is None:
+            if not self.table.is_lost(message.run):
+                self._warn_unknown(record, message.run)
+            return
         try:
             await self._outlets.plans.check(run, message, sender)
             run.active_at = self._clock.monotonic()

@@ -47,17 +47,14 @@ class Conclusion:
             fails = run.due_state is RunState.FAILED and not (run.is_broken or run.end_is_current)
             if (look and run.due_state is None) or (fails and self._may_end(run)):
                 await self._read_cancellation(run)
-            if run.due_state is None and run.spec.judging:
-                await self._advance(run)
+            advance = self._outlets.advance
+            if run.due_state is None and run.spec.judging and advance is not None:
+                try:
+                    await advance(run)
+                except (InvalidInput, NotFound, NotReady) as error:
+                    self._table.fail(run, error)
             if run.is_due and self._may_end(run):
                 await self._end(run)
-
-    async def _advance(self, run: RunLedger) -> None:
-        if self._outlets.advance is not None:
-            try:
-                await self._outlets.advance(run)
-            except (InvalidInput, NotFound, NotReady) as error:
-                self._table.fail(run, error)
 
     async def _read_cancellation(self, run: RunLedger) -> None:
         # Before the cancellation: it does not apply to a start that is planned meanwhile.

@@ -232,10 +232,7 @@ def _stop_check(
     if measure is None or not weights:
         message = f"{name}: only {', '.join(_MEASURES)} of whole tasks or domains can be judged in"
         raise InvalidInput(f"{message} sequence", field=check.benchmark)
-    margins = [] if check.max_drop is None else [check.max_drop]
-    if check.max_relative_drop is not None and value is not None:
-        margins.append(check.max_relative_drop * abs(value))
-    margin = min(margins, default=0.0) / _POINTS
+    margin = check.margin(value) / _POINTS
     return StopCheck(f"{check.benchmark} {name}", weights, measure, margin)
 
 

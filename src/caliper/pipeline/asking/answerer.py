@@ -12,7 +12,7 @@ from caliper.core.outcome import Reason
 from caliper.core.question import Answer, Ask, Decoding, Failure, Item, Reply, Source
 from caliper.core.run import Identity
 from caliper.pipeline.asking.request import Request, render_ask, with_images
-from caliper.pipeline.asking.token_budget import Allowance, cap_model
+from caliper.pipeline.asking.token_budget import Allowance, CappedChatModel
 from caliper.ports.models import ChatModel, Completion, Image
 from caliper.ports.prompts import PromptPack
 
@@ -78,9 +78,9 @@ class PromptingAnswerer:
             return Reply("", truncated=completion.finish == "length")
         return read_completion(completion)
 
-    def within(self, allowance: Allowance | None) -> PromptingAnswerer:
-        """A copy of this answerer that is limited by an allowance, if one is given."""
-        model = cap_model(self._model, allowance)
+    def within(self, allowance: Allowance) -> PromptingAnswerer:
+        """A copy of this answerer that is limited by an allowance."""
+        model = CappedChatModel(self._model, allowance)
         return PromptingAnswerer(model, self._pack, self._seed, self._images)
 
     async def close(self) -> None:

@@ -7,7 +7,6 @@ never requested twice.
 from __future__ import annotations
 
 import json
-from collections.abc import Sequence
 from dataclasses import asdict
 
 from caliper.benchmarks.base import blank_is_answer
@@ -25,7 +24,7 @@ from caliper.pipeline.asking.memory_limit import LimitedMedia
 from caliper.pipeline.asking.replies import salt_of
 from caliper.pipeline.asking.request import messages_json, render, with_images
 from caliper.pipeline.asking.reuse import CAPTIONS, note_reuse
-from caliper.ports.models import ChatModel, Completion, Image
+from caliper.ports.models import ChatModel, Completion
 from caliper.ports.prompts import PromptPack
 from caliper.ports.storage import ObjectStore
 from caliper.ports.telemetry import SILENT, ReplyReceived, Telemetry
@@ -62,43 +61,40 @@ class Captioner:
 
         Raises MediaMissing, InvalidInput, BackendError, ModelChanged, StoreUnavailable.
         """
-        paths = job.items[0].media
-        async with self._media.load(job.benchmark, (paths,)) as pictures:
-            return await self._caption(job, pictures[paths])
-
-    async def _caption(self, job: CaptionJob, images: Sequence[Image]) -> Caption | Failure:
         item = job.items[0]
-        part = self.spec.benchmark(job.benchmark)
-        definition = benchmark(job.benchmark)
-        group = definition.group(item)
-        template, fields = definition.caption_prompt(group, part.prompt, part.taxonomy)
-        messages = with_images(render(self._pack.template(template), fields), images)
-        decoding = Decoding(max_tokens=part.caption_tokens, seed=self.spec.sampling_seed)
-        identity = part.models.get("captioner", self._model.identity)
-        preparation = part.preparation or Preparation()
-        digest = reply_key(
-            identity.to_json(),
-            {"messages": messages_json(messages), "preparation": preparation.to_json()},
-            asdict(decoding),
-            (0, 0),
-            salt_of(self.spec, job.run, (identity,)),
-        )
-        key = f"captions/{digest[:2]}/{digest}.json"
-        data = await self._store.get(key)
-        cached = None if data is None else _read(data, key, job.sample)
-        blank = blank_is_answer(part.settings)
-        if cached is not None and not (cached[0].text or blank):
-            cached = None
-        self._telemetry.record(ReplyReceived(cached=cached is not None))
-        if cached is not None:
-            caption, run = cached
-            await note_reuse(self._store, job, CAPTIONS, int(run != job.run))
-            return caption
-        completion = await self._model.complete(messages, decoding, affinity=affinity_of(item))
-        result = read_caption(job.sample, completion, blank=blank)
-        if isinstance(result, Caption):
-            await self._store.put(key, _write(result, job.run))
-        return result
+        async with self._media.load((item.media,)) as pictures:
+            part = self.spec.benchmark(job.benchmark)
+            definition = benchmark(job.benchmark)
+            group = definition.group(item)
+            template, fields = definition.caption_prompt(group, part.prompt, part.taxonomy)
+            prompt = render(self._pack.template(template), fields)
+            messages = with_images(prompt, pictures[item.media])
+            decoding = Decoding(max_tokens=part.caption_tokens, seed=self.spec.sampling_seed)
+            identity = part.models.get("captioner", self._model.identity)
+            preparation = part.preparation or Preparation()
+            digest = reply_key(
+                identity.to_json(),
+                {"messages": messages_json(messages), "preparation": preparation.to_json()},
+                asdict(decoding),
+                (0, 0),
+                salt_of(self.spec, job.run, (identity,)),
+            )
+            key = f"captions/{digest[:2]}/{digest}.json"
+            data = await self._store.get(key)
+            cached = None if data is None else _read(data, key, job.sample)
+            blank = blank_is_answer(part.settings)
+            if cached is not None and not (cached[0].text or blank):
+                cached = None
+            self._telemetry.record(ReplyReceived(cached=cached is not None))
+            if cached is not None:
+                caption, run = cached
+                await note_reuse(self._store, job, CAPTIONS, int(run != job.run))
+                return caption
+            completion = await self._model.complete(messages, decoding, affinity=affinity_of(item))
+            result = read_caption(job.sample, completion, blank=blank)
+            if isinstance(result, Caption):
+                await self._store.put(key, _write(result, job.run))
+            return result
 
     async def answer(self, job: CaptionJob) -> tuple[Verdicts, Exception | None]:
         """The verdicts of a sample's media questions, and the first error if there was one.
@@ -108,7 +104,7 @@ class Captioner:
         raises, MediaMissing, InvalidInput.
         """
         paths = {item.media for item in job.items}
-        async with self._media.load(job.benchmark, paths) as pictures:
+        async with self._media.load(paths) as pictures:
             answerer = PromptingAnswerer(self._model, self._pack, self.spec.sampling_seed, pictures)
             models = Models({f"{job.benchmark}/media": answerer})
             examiner = Examiner(self.spec, models, self._store, self._telemetry)

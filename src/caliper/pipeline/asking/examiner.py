@@ -50,13 +50,15 @@ class Models:
 
     def within(self, allowance: Allowance | None) -> Models:
         """The same models, with chat models limited by an allowance if one is given."""
+        if allowance is None:
+            return self
         answerers = {
             role: answerer.within(allowance)
             if isinstance(answerer, PromptingAnswerer)
             else answerer
             for role, answerer in self.answerers.items()
         }
-        return self if allowance is None else replace(self, answerers=answerers)
+        return replace(self, answerers=answerers)
 
 
 class Examiner:
@@ -93,10 +95,12 @@ class Examiner:
         ModelChanged, StoreUnavailable, and InvalidInput if the benchmark needs a language port
         that is not configured.
         """
-        role = _role(job)
+        from_media = job.items[0].source is Source.MEDIA
+        role = "media" if from_media else benchmark(job.benchmark).role
         answerer = self._models.answerers[f"{job.benchmark}/{role}"]
         uses_language = benchmark(job.benchmark).needs_language and job.caption is not None
-        cached = answerer.identity.cached or (uses_language and self._language_cached)
+        language = (self._models.tagger, self._models.embedder) if uses_language else ()
+        cached = any(port is not None and port.identity.cached for port in (answerer, *language))
         store = self._store if cached else None
         key, salt = key_of_job(self.spec, job) if store else ("", "")
         book = await ReplyBook.open(store, key, salt, job.run)
@@ -130,15 +134,6 @@ class Examiner:
             return await drive(benchmark(job.benchmark).examine(item, caption, settings), ports)
         except _LanguagePortFailed as error:
             return unscored_items([item], error.failure)
-
-    @property
-    def _language_cached(self) -> bool:
-        language = (self._models.tagger, self._models.embedder)
-        return any(port is not None and port.identity.cached for port in language)
-
-
-def _role(job: ExamineJob) -> str:
-    return "media" if job.items[0].source is Source.MEDIA else benchmark(job.benchmark).role
 
 
 async def drive(examination: Examination, ports: _CachedPorts) -> tuple[Verdict, ...]:
@@ -198,29 +193,26 @@ class _CachedPorts:
         self.reused: set[tuple[str, int, int]] = set()
 
     async def answer(self, ask: Ask) -> Answer:
-        try:
-            return await self._cached_answer(ask)
-        except Exception as error:  # noqa: BLE001 - the table of failures knows every class
-            return self._trouble(error)
-
-    async def _cached_answer(self, ask: Ask) -> Answer:
         answerer = self._answerer
-        if not (answerer.identity.cached and isinstance(answerer, PromptingAnswerer)):
-            return await answerer.answer(ask)
-        request = answerer.request(ask)
-        identity = self._identities.get(self._role, answerer.identity)
-        key = self._book.key_of_ask(identity, ask, request)
-        # Single-flight: of equal concurrent asks, only one is sent to the model.
-        async with self._locks[key]:
-            reply = self._book.reply(key)
-            self._telemetry.record(ReplyReceived(cached=reply is not None))
-            if reply is not None:
+        try:
+            if not (answerer.identity.cached and isinstance(answerer, PromptingAnswerer)):
+                return await answerer.answer(ask)
+            request = answerer.request(ask)
+            identity = self._identities.get(self._role, answerer.identity)
+            key = self._book.key_of_ask(identity, ask, request)
+            # Single-flight: of equal concurrent asks, only one is sent to the model.
+            async with self._locks[key]:
+                reply = self._book.reply(key)
+                self._telemetry.record(ReplyReceived(cached=reply is not None))
+                if reply is None:
+                    answer = await answerer.send(request)
+                    self._book.add(key, answer)
+                    return answer
                 if self._book.is_reused(key):
                     self.reused.add((ask.item.key, ask.question.ordinal, ask.repeat))
                 return reply
-            answer = await answerer.send(request)
-            self._book.add(key, answer)
-            return answer
+        except Exception as error:  # noqa: BLE001 - the table of failures knows every class
+            return self._trouble(error)
 
     def _trouble(self, error: Exception) -> Failure:
         """Record a failed call and return it as a Failure for the examination.

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import asyncio
 from collections import deque
-from collections.abc import AsyncIterator, Callable, Collection, Iterable, Mapping
+from collections.abc import AsyncIterator, Callable, Collection, Iterable
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, field
 
@@ -94,22 +94,20 @@ class MemoryLimit:
 
 @dataclass(frozen=True, slots=True)
 class LimitedMedia:
-    """Media by benchmark, loaded within a memory limit. `limit` bounds the pictures that all
-    captioners of a process have in memory.
+    """Media, loaded within a memory limit. `limit` bounds the pictures that all captioners of a
+    process have in memory.
     """
 
-    media: Mapping[str, Media]
+    media: Media
     limit: MemoryLimit = field(default_factory=MemoryLimit)
 
     @asynccontextmanager
-    async def load(
-        self, benchmark: str, samples: Collection[tuple[str, ...]]
-    ) -> AsyncIterator[Pictures]:
+    async def load(self, samples: Collection[tuple[str, ...]]) -> AsyncIterator[Pictures]:
         """Load the pictures of samples once there is room, and hold them for the context.
 
         A sample is a tuple of its media paths. Raises MediaMissing, InvalidInput.
         """
         async with self.limit.place() as holds:
-            pictures = {paths: await self.media[benchmark].images(paths) for paths in samples}
+            pictures = {paths: await self.media.images(paths) for paths in samples}
             holds(image for images in pictures.values() for image in images)
             yield pictures

@@ -20,7 +20,7 @@ from caliper.core.messages import CaptionJob, ExamineJob
 from caliper.core.question import Decoding
 from caliper.core.quotas import DayQuota
 from caliper.core.run import Identity
-from caliper.core.terms import UNLIMITED, TokenCap
+from caliper.core.terms import UNLIMITED
 from caliper.pipeline.asking.team_budget import TeamBudget, TeamBudgets
 from caliper.pipeline.store.runs import read_json, run_store, write_json
 from caliper.ports.models import ChatMessage, ChatModel, Completion, Usage
@@ -98,7 +98,9 @@ class Allowance:
             self.team[0].enter(usage)
         if self._counts_tokens and not usage.tokens and model not in self.uncounted:
             self.uncounted.add(model)
-            cap = "the quota of its team" if self.tokens == UNLIMITED else _cap(self.tokens)
+            cap = f"the cap of {self.tokens:,} (--max-tokens)"
+            if self.tokens == UNLIMITED:
+                cap = "the quota of its team"
             self.warn(
                 f"the server of {model} does not count tokens: {cap} cannot be enforced; cap its "
                 "calls with --max-calls"
@@ -108,10 +110,6 @@ class Allowance:
     def _counts_tokens(self) -> bool:
         quota = None if self.team is None else self.team[1].tokens
         return self.tokens < UNLIMITED or quota is not None
-
-
-def _cap(tokens: int) -> str:
-    return f"the cap of {tokens:,} (--max-tokens)"
 
 
 class CappedChatModel:
@@ -139,11 +137,6 @@ class CappedChatModel:
 
     async def close(self) -> None:
         await self._model.close()
-
-
-def cap_model(model: ChatModel, allowance: Allowance | None) -> ChatModel:
-    """The model, limited by an allowance if one is given."""
-    return model if allowance is None else CappedChatModel(model, allowance)
 
 
 class SharedAllowances:
@@ -182,7 +175,7 @@ class SharedAllowances:
         # This reference keeps the allowance alive during the read: an evicted one might be
         # published only after the store was read.
         allowance = self._allowances.get(start)
-        used = await self._read(run, cap)
+        used = await _published(run_store(self._store, run), _prefix(cap.start))
         own = dict(used.pop(self._who, {}))
         # Another job may have opened it in the meantime.
         allowance = allowance or self._allowances.get(start)
@@ -226,10 +219,6 @@ class SharedAllowances:
                 await write_json(run_store(self._store, run), key, tokens=used, models=models)
                 allowance.published = used
 
-    async def _read(self, run: str, cap: TokenCap) -> dict[str, UsageByModel]:
-        """The published use of each process, by the name of its object."""
-        return await _published(run_store(self._store, run), _prefix(cap.start))
-
 
 async def spent_usage(run: ObjectStore) -> UsageByModel:
     """The tokens of all starts of a run that had a cap on them, by model. `run` is the run's own
@@ -243,6 +232,7 @@ async def spent_usage(run: ObjectStore) -> UsageByModel:
 
 
 async def _published(run: ObjectStore, prefix: str) -> dict[str, UsageByModel]:
+    """The published use of each process, by the name of its object."""
     used = {}
     async for key in run.list(prefix):
         used[key.removeprefix(prefix)] = _from_json(await read_json(run, key) or {})

@@ -192,6 +192,16 @@ async def _stuffed(run: RunLedger, captions: Captions) -> dict[str, float]:
     return shares
 
 
+async def open_whole(stored: StoredRun, *, partial: bool = False) -> RunLedger:
+    """Open a run. Raises NotReady for one that is not complete, unless `partial`."""
+    run = await stored.open()
+    if not partial:
+        state, coverages = run_status(run.spec, run.summary, run.ledger)
+        share = min(coverage.share for coverage in coverages.values())
+        refuse_partial(f"run {run.run} ({run.spec.name})", state, share)
+    return run
+
+
 def refuse_partial(run: str, state: str, share: float) -> None:
     """Raise NotReady for a run that is not complete; `share` is its coverage."""
     if state != RunState.COMPLETE:

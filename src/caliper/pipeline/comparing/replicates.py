@@ -15,12 +15,11 @@ from caliper.benchmarks.registry import benchmark
 from caliper.core.errors import InvalidInput
 from caliper.core.outcome import Scored
 from caliper.core.question import Source
-from caliper.core.report import Figure
 from caliper.core.run import RunSpec
 from caliper.core.tally import Tally
-from caliper.pipeline.comparing.comparison import refuse_partial
+from caliper.pipeline.comparing.comparison import open_whole
 from caliper.pipeline.comparing.figure_strata import MEASURES, stratum_weights
-from caliper.pipeline.ledger.report import run_status, tallies
+from caliper.pipeline.ledger.report import tallies
 from caliper.pipeline.ledger.run_ledger import RunLedger
 from caliper.pipeline.ledger.runs import StoredRun
 
@@ -47,7 +46,7 @@ async def try_policy(
     captions, NotReady for a run that is not complete, and what opening a run raises.
     """
     _refuse(runs[0].spec, runs[1].spec)
-    first, second = [await _open(run) for run in runs]
+    first, second = [await open_whole(run) for run in runs]
     units = await _units(first)
     verdicts = _scores(first, units), _scores(second, units)
     totals = await tallies(first.spec, first.plan, first.ledger)
@@ -79,14 +78,6 @@ def _refuse(first: RunSpec, second: RunSpec) -> None:
                 f"a model wrote captions of {part.name} in each run: supply the same to both",
                 field="runs",
             )
-
-
-async def _open(stored: StoredRun) -> RunLedger:
-    run = await stored.open()
-    state, coverage = run_status(run.spec, run.summary, run.ledger)
-    share = min((part.share for part in coverage.values()), default=0.0)
-    refuse_partial(f"run {run.run} ({run.spec.name})", state, share)
-    return run
 
 
 async def _units(run: RunLedger) -> list[Unit]:
@@ -122,14 +113,7 @@ def _matching(
         weights = stratum_weights(check.benchmark, figure, sizes, layout, tally)
         is_known = bool(weights) and sizes.keys() >= weights.keys()
         if measure is not None and is_known and fnmatchcase(name, check.figure):
-            margin = _margin(check, figure, tally)
+            value = figure.statistic({cell: tally.total(cell) for cell in figure.cells})
+            margin = check.margin(value)
             matches.append((StopCheck(name, weights, measure, margin / figure.scale), margin))
     return matches
-
-
-def _margin(check: Check, figure: Figure, tally: Tally) -> float:
-    margins = [] if check.max_drop is None else [check.max_drop]
-    value = figure.statistic({cell: tally.total(cell) for cell in figure.cells})
-    if check.max_relative_drop is not None and value is not None:
-        margins.append(check.max_relative_drop * abs(value))
-    return min(margins, default=0.0)

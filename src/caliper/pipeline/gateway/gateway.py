@@ -40,7 +40,7 @@ from caliper.pipeline.ledger.verdict_log import check_segments
 from caliper.pipeline.planning.publisher import PLAN_JOBS
 from caliper.pipeline.planning.resolution import EvaluationRequest, resolve
 from caliper.pipeline.store.dataset_pushes import with_media
-from caliper.pipeline.store.owners import Ownership
+from caliper.pipeline.store.owners import Ownership, run_owners
 from caliper.pipeline.store.run_book import RunBook
 from caliper.pipeline.store.run_record import Evaluation, read_record
 from caliper.pipeline.store.runs import (
@@ -78,9 +78,11 @@ class Page:
     next: str
 
 
-@dataclass(frozen=True, slots=True)
-class Outside:
-    """The dependencies of the gateway."""
+@dataclass(eq=False)
+class Gateway:
+    """Starts, reads and cancels the evaluations of an installation, those that the caller may see.
+    A run that is started again by another caller belongs to both.
+    """
 
     store: ObjectStore
     stream: JobStream
@@ -89,20 +91,13 @@ class Outside:
     supplies: Supplies
     stages: StageDirectory
     scores: ScoreBoard
+    runs: RunBook
     ownership: Ownership = field(default_factory=Ownership)
     quotas: TeamQuotas | None = None
 
-
-class Gateway:
-    """Starts, reads and cancels the evaluations of an installation, those that the caller may see.
-    A run that is started again by another caller belongs to both.
-    """
-
-    def __init__(self, outside: Outside, runs: RunBook) -> None:
-        self._outside, self._runs = outside, runs
-        self._ownership = outside.ownership
+    def __post_init__(self) -> None:
         self._starting = asyncio.Lock()
-        self._relays = Relays(outside.scores, outside.clock)
+        self._relays = Relays(self.scores, self.clock)
 
     async def start(self, request: EvaluationRequest) -> tuple[Evaluation, bool]:
         """Start the requested run, or resume it. Returns it, and whether this call created it.
@@ -110,16 +105,16 @@ class Gateway:
         Raises what `resolve`, `check_baseline` and `TeamQuotas.admit_run` raise, AlreadyExists for
         a client key used with another spec, StreamUnavailable.
         """
-        store = self._outside.store
+        store = self.store
         if request.judging is not None:
             check_criterion(request, request.judging)
-        owners = await owners_of_suite(store, request.suite, self._ownership)
-        with self._ownership.acting_for(owners):
-            request = await by_digest(store, request, self._ownership)
-            spec = await resolve(request, self._outside.supplies, self._outside.stages)
-            spec = await with_media(spec, store, self._ownership)
+        owners = await owners_of_suite(store, request.suite, self.ownership)
+        with self.ownership.acting_for(owners):
+            request = await by_digest(store, request, self.ownership)
+            spec = await resolve(request, self.supplies, self.stages)
+            spec = await with_media(spec, store, self.ownership)
             if request.judging is not None:
-                await check_baseline(request.judging, spec, store, self._ownership)
+                await check_baseline(request.judging, spec, store, self.ownership)
                 # Before the spec, which has its digest.
                 await write_criterion(run_store(store, spec.run_id), request.judging)
             return await self.begin(spec, request.terms, request.client_key)
@@ -128,16 +123,17 @@ class Gateway:
         self, spec: RunSpec, terms: Terms, client_key: str = ""
     ) -> tuple[Evaluation, bool]:
         """Start a resolved run, or resume it. Returns and raises as `start`, without `resolve`."""
-        store = self._outside.store
+        store = self.store
         own_store = run_store(store, spec.run_id)
         complete = await self._complete(own_store, spec)
         async with self._starting:
             await self._claim_key(client_key, spec.run_id)
-            if complete is None and self._outside.quotas is not None:
-                quota = await self._outside.quotas.admit_run(spec.run_id)
+            if complete is None and self.quotas is not None:
+                quota = await self.quotas.admit_run(spec.run_id)
                 terms = replace(terms, quota=quota)
             # Before the spec, so that the run never belongs to everybody meanwhile.
-            await self._ownership.claim_run(store, spec.run_id)
+            content = f"runs/{spec.run_id}/{SPEC}"
+            await self.ownership.claim(store, run_owners(spec.run_id), content)
             stored, text = await own_store.get(SPEC), canonical_json(spec.to_json())
             created = stored is None
             if stored != text:
@@ -145,21 +141,25 @@ class Gateway:
             if complete is None:
                 # Before the plan job is sent, so that the planner answers this start.
                 first = None if created else await self._lost_start(own_store, spec.run_id)
-                now = self._outside.clock.now()
+                now = self.clock.now()
                 started = await note_start(own_store, terms, now, first)
             else:
                 started = complete.started
-            await self._index(spec.run_id, started)
+            left = round((_LAST - started).total_seconds() * 1000)
+            await write_json(store, f"{_INDEX}{left:015}-{spec.run_id}.json")
             if complete is None:
-                await self._clear_end(own_store)
-                data = self._outside.codec.write(PlanJob(spec.run_id))
-                await self._outside.stream.publish(Message(PLAN_JOBS, f"{spec.run_id}/plan", data))
+                # The end of an earlier start.
+                await write_json(own_store, CANCELLED, cancelled=False)
+                await forget_refusal(own_store)
+                await replace_unreadable(own_store, END)
+                data = self.codec.write(PlanJob(spec.run_id))
+                await self.stream.publish(Message(PLAN_JOBS, f"{spec.run_id}/plan", data))
         return complete or Evaluation(spec, RunState.PLANNING, started), created
 
     async def get(self, run: str) -> Evaluation:
         """The state of a run, with figures. Raises NotFound, BackendError, StoreUnavailable."""
-        spec = await self._runs.spec(run)
-        return await self._evaluation(spec, await self._outside.scores.scores(run))
+        spec = await self.runs.spec(run)
+        return await self._evaluation(spec, await self.scores.scores(run))
 
     async def watch(self, run: str, interval: float) -> AsyncGenerator[Evaluation, None]:
         """Yield the run now and after changes, at most every `interval` seconds, until it is over.
@@ -167,8 +167,8 @@ class Gateway:
         Updates of the aggregator are relayed; while it or the store is down, there are none.
         Raises what `get` raises before the first.
         """
-        spec = await self._runs.spec(run)
-        clock, current = self._outside.clock, await self._outside.scores.scores(run)
+        spec = await self.runs.spec(run)
+        clock, current = self.clock, await self.scores.scores(run)
         last = await self._evaluation(spec, current)
         yield last
         async with self._relays.follow(run, interval, current) as relay:
@@ -183,7 +183,7 @@ class Gateway:
                     yield last
 
     async def _evaluation(self, spec: RunSpec, scores: Scores | None = None) -> Evaluation:
-        record = await read_record(run_store(self._outside.store, spec.run_id), spec)
+        record = await read_record(run_store(self.store, spec.run_id), spec)
         return record.evaluation(scores)
 
     async def list(self, size: int = 0, token: str = "", name: str = "") -> Page:
@@ -198,19 +198,19 @@ class Gateway:
         limit = min(size or _PAGE, _LARGEST_PAGE)
         evaluations: list[Evaluation] = []
         last, read = "", 0
-        async for key in self._outside.store.list(_INDEX):
+        async for key in self.store.list(_INDEX):
             if key <= token:
                 continue
             if len(evaluations) == limit or read == _LARGEST_PAGE:
                 return Page(tuple(evaluations), last)
             run = key.rpartition("-")[2].removesuffix(".json")
             last, read = key, read + 1
-            if not await self._ownership.permits_run(self._outside.store, run):
+            if not await self.ownership.permits_run(self.store, run):
                 # A token names no run that the caller may not see.
                 last = f"{key.removesuffix(run + '.json')}{run[:4]}~"
                 continue
             try:
-                spec = await self._runs.spec(run)
+                spec = await self.runs.spec(run)
                 if name in ("", spec.name):
                     evaluations.append(await self._evaluation(spec))
             except (InvalidInput, NotFound) as error:
@@ -223,27 +223,27 @@ class Gateway:
         This needs only the store: workers and the aggregator find the cancellation there. Raises
         NotFound, DataLoss for a run whose spec cannot be read, StoreUnavailable.
         """
-        evaluation = await self._evaluation(await self._runs.spec(run))
+        evaluation = await self._evaluation(await self.runs.spec(run))
         state = state_after(evaluation.state, Cause.CANCELLATION)
         if state is evaluation.state:
             return evaluation
         async with self._starting:
-            await note_cancel(run_store(self._outside.store, run))
+            await note_cancel(run_store(self.store, run))
         return replace(evaluation, state=state)
 
     async def _claim_key(self, key: str, run: str) -> None:
         if not key:
             return
         name = hashlib.sha256(key.encode("utf-8", "surrogatepass")).hexdigest()
-        team = self._ownership.team
+        team = self.ownership.team
         path = f"client-keys/{name}{'' if team == DEFAULT_TEAM else f'-{team}'}.json"
-        claim = await read_replaceable(self._outside.store, path)
+        claim = await read_replaceable(self.store, path)
         if claim and claim["run"] != run:
-            known = await self._ownership.permits_run(self._outside.store, claim["run"])
+            known = await self.ownership.permits_run(self.store, claim["run"])
             other = f"run {claim['run']}" if known else "another run"
             raise AlreadyExists(f"the client key is already used by {other}")
         if not claim:
-            await write_json(self._outside.store, path, run=run)
+            await write_json(self.store, path, run=run)
 
     async def _complete(self, own_store: ObjectStore, spec: RunSpec) -> Evaluation | None:
         """The run if it is complete, none of its verdicts is lost, and no question is worth asking
@@ -253,10 +253,10 @@ class Gateway:
             return None
         try:
             # Not by `get`: the caller may not own the run yet.
-            stored = await read_spec(self._outside.store, spec.run_id)
+            stored = await read_spec(self.store, spec.run_id)
             if stored is None:
                 return None
-            scores = await self._outside.scores.scores(spec.run_id)
+            scores = await self.scores.scores(spec.run_id)
             evaluation = await self._evaluation(stored, scores)
             # The aggregator may hold what the store has lost since.
             await check_segments(own_store)
@@ -269,18 +269,7 @@ class Gateway:
     async def _lost_start(self, own_store: ObjectStore, run: str) -> datetime | None:
         """When the run was first started, by the index, if its own record of that is lost."""
         if await find_starts(own_store) is None:
-            async for key in self._outside.store.list(_INDEX):
+            async for key in self.store.list(_INDEX):
                 if key.endswith(f"-{run}.json"):
                     return _LAST - timedelta(milliseconds=int(key.removeprefix(_INDEX)[:15]))
         return None
-
-    async def _index(self, run: str, started: datetime) -> None:
-        """Add a run to the index by the time of its first start."""
-        left = round((_LAST - started).total_seconds() * 1000)
-        await write_json(self._outside.store, f"{_INDEX}{left:015}-{run}.json")
-
-    async def _clear_end(self, own_store: ObjectStore) -> None:
-        """Clear an earlier cancellation or refusal of the run."""
-        await write_json(own_store, CANCELLED, cancelled=False)
-        await forget_refusal(own_store)
-        await replace_unreadable(own_store, END)

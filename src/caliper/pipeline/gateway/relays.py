@@ -42,16 +42,14 @@ class Relay:
                 async with aclosing(self._board.watch(run, interval)) as updates:
                     async for scores in updates:
                         self._latest = scores
+            except BackendRejected as error:
+                self._failure = error
+            except (BackendError, StoreUnavailable):
+                # The board may answer later.
+                pass
             except Exception as error:  # noqa: BLE001 - the watcher raises it
-                self._failure = None if _transient(error) else error
+                self._failure = error
             await self._clock.sleep(_RETRY_PAUSE)
-
-
-def _transient(error: Exception) -> bool:
-    """Whether the error is transient: the board may answer later."""
-    if isinstance(error, BackendRejected):
-        return False
-    return isinstance(error, BackendError | StoreUnavailable)
 
 
 @dataclass(slots=True)

@@ -76,18 +76,8 @@ class RunLedger:
         """The items in plan order, one shard at a time."""
         return read_plan(self.store, self.summary)
 
-    async def load(self, *, heal: bool = False) -> None:
-        """Enter all verdicts of the stored segments. Raises what `StoreLog.batches` raises."""
-        await self._enter(self.log.batches(heal=heal))
-
-    async def load_new(self) -> None:
-        """Enter the verdicts that another process has stored since. Only for read-only ledgers.
-
-        Raises what `load` raises.
-        """
-        await self._enter(self.log.read_new())
-
-    async def _enter(self, batches: AsyncIterator[list[tuple[int, Verdict]]]) -> None:
+    async def load(self, batches: AsyncIterator[list[tuple[int, Verdict]]]) -> None:
+        """Enter verdicts of the log, which come with their places. Raises what reading raises."""
         async for batch in batches:
             contested = self.ledger.contested(verdict for _, verdict in batch)
             self.ledger.enter(batch, await self.log.read_many(contested))
@@ -250,6 +240,9 @@ class RunLedger:
             raise InvalidInput(message, file=file) from error
 
     def _recall(self, facts: Mapping[str, Any]) -> None:
+        # First: a run in one process that goes on has no other facts of its end.
+        digests = facts.get("segment_digests", {}).items()
+        self.log.digests.update({int(number): str(digest) for number, digest in digests})
         self.events = {EventKind(kind): int(when) for kind, when in facts["events"].items()}
         self.error, self.is_broken = str(facts["error"]), bool(facts["broken"])
         self.end_state = None if facts["ended"] is None else RunState(facts["ended"])
@@ -263,8 +256,6 @@ class RunLedger:
         self.jobs_left = self.shards != 0
         self.cancelled, self.failed = int(facts.get("cancelled", 0)), int(facts.get("failed", 0))
         self.files = dict(facts.get("files", {}))
-        digests = facts.get("segment_digests", {}).items()
-        self.log.digests.update({int(number): str(digest) for number, digest in digests})
 
     async def write_end(self, result: tuple[RunState, str], outcomes: str, now: datetime) -> None:
         """Write the end of the run to end.json, with the digests of its report and of the ledger.

@@ -64,7 +64,7 @@ class Runs:
         if ledger is not None:
             _recall_end(ledger, end)
             digests = dict(ledger.log.digests)
-            await ledger.load(heal=ledger.is_new(start))
+            await ledger.load(ledger.log.batches(heal=ledger.is_new(start)))
             if ledger.log.digests != digests:
                 # Other readers would miss the emptied segments.
                 name = "segment_digests"
@@ -88,7 +88,7 @@ class Runs:
 
         Raises what `open` raises.
         """
-        await run.load_new()
+        await run.load(run.log.read_new())
         end = await read_replaceable(run.store, END)
         _recall_end(run, end)
         _recall_report(run, end)

@@ -7,8 +7,8 @@ refill from the verdicts that arrive. Nothing here is part of a report.
 from __future__ import annotations
 
 import asyncio
-from collections.abc import AsyncIterator, Callable, Collection, Mapping, Sequence
-from contextlib import asynccontextmanager, nullcontext, suppress
+from collections.abc import Callable, Collection, Mapping, Sequence
+from contextlib import AsyncExitStack, suppress
 from dataclasses import dataclass
 
 from caliper.core.errors import CaliperError
@@ -139,7 +139,8 @@ class Gauges:
             model.in_memory = False
             self._count_questions(key, model)
             for part in () if same_run else model.spec.benchmarks:
-                self._record_scores(key, part.name, Window.RUN, {})
+                empty = events.ScoresComputed(key.model, part.name, Window.RUN, {}, key.team)
+                self._telemetry.record(empty)
         self._models[key] = latest
         self._telemetry.record(events.RunStarted(key.model, started / 1000, key.team))
         self._count_questions(key, latest)
@@ -178,9 +179,6 @@ class Gauges:
         del self._models[key]
         self._telemetry.record(events.ModelForgotten(*key))
 
-    def _record_scores(self, key: ModelKey, name: str, kind: Window, scores: ScoreTable) -> None:
-        self._telemetry.record(events.ScoresComputed(key.model, name, kind, scores, key.team))
-
     async def _record_all(self) -> None:
         for key, model in list(self._models.items()):
             if not self._scope.has(model.spec.name):
@@ -207,7 +205,14 @@ class Gauges:
     ) -> None:
         if not changed:
             return
-        async with self._totals(model.run, changed) as totals:
+        run = model.run
+        totals: Mapping[str, Tally] = {}
+        async with AsyncExitStack() as stack:
+            if run is not None and any(window is Window.RUN for _, window in changed):
+                if not self._live.is_live(run):
+                    # One run at a time: the tallies of a large run take memory.
+                    await stack.enter_async_context(self._live.turn)
+                totals = await stack.enter_async_context(self._live.sums(run))
             for benchmark in sorted({benchmark for benchmark, _ in changed}):
                 await self._record_benchmark(key, model, benchmark, totals, changed)
         if self._models.get(key) is model:
@@ -216,19 +221,6 @@ class Gauges:
     def _count_questions(self, key: ModelKey, model: ModelGauges) -> None:
         for benchmark, counts in question_counts(model.run, in_memory=model.in_memory):
             self._telemetry.record(events.QuestionsCounted(key.model, benchmark, counts, key.team))
-
-    @asynccontextmanager
-    async def _totals(
-        self, run: RunLedger | None, changed: Collection[tuple[str, Window]]
-    ) -> AsyncIterator[Mapping[str, Tally]]:
-        """The tallies of a run by benchmark; empty if its scores have not changed."""
-        if run is None or all(window is not Window.RUN for _, window in changed):
-            yield {}
-            return
-        # One run at a time: the tallies of a large run take memory.
-        turn = nullcontext() if self._live.is_live(run) else self._live.turn
-        async with turn, self._live.sums(run) as totals:
-            yield totals
 
     async def _record_benchmark(
         self,
@@ -257,4 +249,5 @@ class Gauges:
                 scores = await asyncio.to_thread(scores_of, benchmark, tally, averages)
             computed.append((tally, scores))
             if self._models.get(key) is model:
-                self._record_scores(key, benchmark, kind, scores)
+                event = events.ScoresComputed(key.model, benchmark, kind, scores, key.team)
+                self._telemetry.record(event)

@@ -9,6 +9,7 @@ import logging
 from collections.abc import Awaitable, Callable, Mapping, Sequence
 from contextlib import AbstractContextManager, ExitStack
 from dataclasses import replace
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -22,7 +23,7 @@ from caliper.pipeline.ledger.report import verdict_rows, with_captions
 from caliper.pipeline.ledger.run_ledger import CaptionsOf, RunLedger
 from caliper.pipeline.live.tallies import LiveTallies
 from caliper.pipeline.reports.judge_check import read_judgements, with_checks
-from caliper.pipeline.reports.outputs import Shards, cache_rows, write_outputs
+from caliper.pipeline.reports.outputs import Rows, cache_rows, write_outputs
 from caliper.pipeline.store.disk_spill import SpilledTexts, temporary_files, temporary_folder
 from caliper.pipeline.store.plan import Captions
 from caliper.pipeline.store.runs import END, read_replaceable, run_store
@@ -95,23 +96,16 @@ class ReportFiles:
             report = self._complete(report)
             folder = self._folder or stack.enter_context(temporary_folder("caliper-report-"))
             sinks = (self._sinks if pictures else self._plain)(run.spec, captions)
-            files = await _write_local(run, report, sinks, folder)
+            rows: Rows = partial(verdict_rows, run.spec, run.plan, run.ledger)
+            if run.summary.questions <= _FEW_QUESTIONS:
+                rows = cache_rows(rows)
+            files = await write_outputs(sinks, report, rows, folder)
             if run.ledger.changes != changes:
                 return None
             if self._folder is None:
                 await _keep(run.store, files)
-            run.files = {file.name: await asyncio.to_thread(_digest, file) for file in files}
+            run.files = {file.name: await asyncio.to_thread(file_digest, file) for file in files}
             return RunState(report.state), run.files.get(REPORT, "")
-
-
-async def _write_local(
-    run: RunLedger, report: Report, sinks: Sequence[ReportSink], folder: Path
-) -> list[Path]:
-    def rows() -> Shards:
-        return verdict_rows(run.spec, run.plan, run.ledger)
-
-    few = run.summary.questions <= _FEW_QUESTIONS
-    return await write_outputs(sinks, report, cache_rows(rows) if few else rows, folder)
 
 
 async def _keep(store: ObjectStore, files: Sequence[Path]) -> None:
@@ -120,7 +114,8 @@ async def _keep(store: ObjectStore, files: Sequence[Path]) -> None:
         await store.put(f"report/{file.name}", file)
 
 
-def _digest(file: Path) -> str:
+def file_digest(file: Path) -> str:
+    """The SHA-256 of a file. Raises OSError."""
     with file.open("rb") as data:
         return hashlib.file_digest(data, "sha256").hexdigest()
 

@@ -12,7 +12,8 @@ from caliper.core.run import SCHEMA
 from caliper.pipeline.store.runs import read_replaceable
 from caliper.ports.storage import ObjectStore
 
-_TRIES = 100
+TRIES = 100
+"""Attempts of a compare and swap while others write the same object."""
 Fields = dict[str, Any]
 
 
@@ -20,14 +21,23 @@ async def change_json(store: ObjectStore, key: str, change: Callable[[Fields], F
     """Change the fields of an object by compare and swap, and return them. `change` may be called
     several times; if it changes nothing, nothing is written. Raises StoreUnavailable.
     """
-    for _ in range(_TRIES):
+    for _ in range(TRIES):
         tag = await store.version(key)
         before = await read_replaceable(store, key)
         after = change(before)
         if after is before:
             return before
-        # Equal contents would count as one write, but only one of two writers may succeed.
-        data = canonical_json({**after, "schema": SCHEMA, "write": secrets.token_hex(8)})
-        if await store.replace(key, data, tag) is not None:
+        if await store.replace(key, unique_json(after), tag) is not None:
             return after
-    raise StoreUnavailable(f"{key}: too many concurrent changes")
+    raise contention(key)
+
+
+def unique_json(fields: Fields) -> bytes:
+    """The data of an object with these fields, unlike those of any other write."""
+    # Equal contents would count as one write, but only one of two writers may succeed.
+    return canonical_json({**fields, "schema": SCHEMA, "write": secrets.token_hex(8)})
+
+
+def contention(key: str) -> StoreUnavailable:
+    """The error when others changed an object at every try."""
+    return StoreUnavailable(f"{key}: too many concurrent changes")

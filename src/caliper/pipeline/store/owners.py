@@ -22,7 +22,7 @@ from caliper.core.owners import DEFAULT_TEAM, Owner, Sharing, Viewer
 from caliper.core.run import RunSpec
 from caliper.pipeline.store.changes import Fields, change_json
 from caliper.pipeline.store.run_book import RunBook
-from caliper.pipeline.store.runs import SPEC, is_run_id, read_json, read_replaceable
+from caliper.pipeline.store.runs import is_run_id, read_json, read_replaceable
 from caliper.ports.clock import Clock
 from caliper.ports.storage import ObjectStore
 
@@ -88,12 +88,6 @@ class Ownership:
             yield
         finally:
             _ACTING.reset(token)
-
-    async def claim_run(self, store: ObjectStore, run: str) -> None:
-        """Make the caller an owner of a run that it starts, before its spec is stored. Raises
-        StoreUnavailable or StoreFull.
-        """
-        await self.claim(store, run_owners(run), f"runs/{run}/{SPEC}")
 
     async def claim(self, store: ObjectStore, key: str, content: str, taken: str = "") -> None:
         """Add the caller to the owners under `key`, before their `content` is stored. With the

@@ -13,9 +13,9 @@ from typing import Any, TypeVar
 from caliper.core.errors import DataLoss, InvalidInput, NotFound
 from caliper.core.keys import canonical_json
 from caliper.core.quotas import DayQuota
+from caliper.core.report import Reuse
 from caliper.core.run import SCHEMA, RunSpec, RunState, refuse_newer
 from caliper.core.terms import Priority, Terms
-from caliper.pipeline.store.run_end import check_end
 from caliper.pipeline.store.store_view import KeyPrefix
 from caliper.ports.storage import ObjectStore
 
@@ -53,8 +53,22 @@ async def read_json(store: ObjectStore, key: str) -> dict[str, Any] | None:
         raise DataLoss("not a JSON object with a schema", file=key)
     refuse_newer(fields["schema"], key)
     if key in (END, CANCELLED):
-        check_end(fields, key)
+        _check_end(fields, key)
     return fields
+
+
+def _check_end(end: Mapping[str, Any], file: str) -> None:
+    """Raise DataLoss if no release wrote these fields, on which readers of all runs rely."""
+    try:
+        RunState(end.get("state", RunState.FAILED))
+        int(end.get("start", 0))
+        Reuse(**(end.get("reuse") or {}))
+        if ended := end.get("ended_at"):
+            datetime.fromisoformat(ended)
+        for name in ("files", "segment_digests"):
+            end.get(name, {}).items()
+    except (TypeError, ValueError, AttributeError) as error:
+        raise DataLoss(f"not the end of a run: {error}", file=file) from error
 
 
 async def read_replaceable(store: ObjectStore, key: str) -> dict[str, Any]:
@@ -83,6 +97,15 @@ async def read_as(
         return None if fields is None else decode(fields)
     except InvalidInput as error:
         raise DataLoss(error.message, file=key) from error
+
+
+async def find_as(
+    store: ObjectStore, key: str, decode: Callable[[dict[str, Any]], _Value]
+) -> _Value | None:
+    """Like `read_as`; None also for what cannot be read, and the caller leaves out or replaces."""
+    with suppress(DataLoss):
+        return await read_as(store, key, decode)
+    return None
 
 
 async def read_spec(store: ObjectStore, run: str) -> RunSpec | None:
@@ -165,10 +188,7 @@ async def find_starts(run: ObjectStore) -> Starts | None:
     """The starts of a run; None if there are none, or none that can be read and that the caller
     replaces. Raises NewerSchema, StoreUnavailable.
     """
-    try:
-        return await read_as(run, STARTED, Starts.from_json)
-    except DataLoss:
-        return None
+    return await find_as(run, STARTED, Starts.from_json)
 
 
 async def last_start(run: ObjectStore) -> int:
@@ -210,6 +230,16 @@ def cancels(mark: Mapping[str, Any], start: int) -> bool:
     """Whether the content of cancelled.json cancels this start."""
     # Earlier releases did not record which start they cancelled; the next start cleared the mark.
     return bool(mark.get("cancelled")) and int(mark.get("start", start)) >= start
+
+
+async def forget_end(run: ObjectStore) -> None:
+    """Forget how a run ended, but not which verdicts it had: changed ones would become scores.
+
+    Raises StoreUnavailable or StoreFull.
+    """
+    if end := await read_replaceable(run, END):
+        kept = ("run", "segments", "segment_digests")
+        await write_json(run, END, **{name: end[name] for name in kept if name in end})
 
 
 async def note_cancel(run: ObjectStore) -> None:

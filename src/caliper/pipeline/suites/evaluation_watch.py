@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Callable, Coroutine, Iterable
+from collections.abc import Callable, Coroutine
 from contextlib import nullcontext, suppress
 from typing import Any, TypeVar
 
@@ -12,6 +12,7 @@ from caliper.core.errors import BackendRejected, CaliperError, InvalidInput
 from caliper.core.suites import Suite
 from caliper.pipeline.suites.claims import EntryClaim
 from caliper.pipeline.suites.source_leases import SourceLeases
+from caliper.pipeline.suites.tenure import first_result, stop
 from caliper.ports.clock import Clock
 
 LONGEST = 86_400.0
@@ -56,13 +57,13 @@ class EvaluationWatch:
         try:
             async with marker:
                 try:
-                    return await _first_result(task, watches)
+                    return await first_result(task, *watches)
                 finally:
                     # Stop serving before the source may be removed and before notices go out; a
                     # watch that goes on would write the marker again.
-                    await _stop(task, *watches)
+                    await stop(task, *watches)
         finally:
-            await _stop(task, *watches)
+            await stop(task, *watches)
 
     @staticmethod
     async def _loss(sources: SourceLeases, claim: EntryClaim) -> None:
@@ -89,19 +90,3 @@ def _limit(suite: Suite) -> float:
         place = f"suite {suite.name}"
         raise InvalidInput("expected a number of seconds", file=place, field="timeout")
     return float(limit)
-
-
-async def _first_result(
-    task: asyncio.Task[_Value], watches: Iterable[asyncio.Task[None]]
-) -> _Value:
-    done, _ = await asyncio.wait((task, *watches), return_when=asyncio.FIRST_COMPLETED)
-    if task not in done:
-        for each in done:
-            each.result()
-    return await task
-
-
-async def _stop(*tasks: asyncio.Task[Any]) -> None:
-    for each in tasks:
-        each.cancel()
-    await asyncio.gather(*tasks, return_exceptions=True)

@@ -6,15 +6,14 @@ import asyncio
 from collections.abc import Callable, Collection, Iterable, Mapping
 from dataclasses import replace
 
-from caliper.core.errors import DataLoss, InvalidInput, StoreUnavailable, UnknownName
+from caliper.core.errors import InvalidInput, UnknownName
 from caliper.core.keys import canonical_json
 from caliper.core.notice_marks import NoticeKind
 from caliper.core.notices import NoticeDelivery, NoticeRecord
 from caliper.core.run import SCHEMA
-from caliper.pipeline.store.runs import read_as, read_replaceable, write_json
+from caliper.pipeline.store.changes import TRIES, contention
+from caliper.pipeline.store.runs import find_as, read_as, read_replaceable, write_json
 from caliper.ports.storage import DeletableStore, ObjectStore
-
-_TRIES = 100
 
 
 class NoticeReader:
@@ -30,14 +29,9 @@ class NoticeReader:
 
     async def records(self, suite: str, ids: set[str]) -> list[NoticeRecord]:
         """These records by time; damaged ones are left out. Raises StoreUnavailable."""
-        records = await asyncio.gather(*(self._read_or_none(suite, each) for each in ids))
+        keys, decode = (_key(suite, each) for each in ids), NoticeRecord.from_json
+        records = await asyncio.gather(*(find_as(self._store, key, decode) for key in keys))
         return in_order(each for each in records if each)
-
-    async def _read_or_none(self, suite: str, notice: str) -> NoticeRecord | None:
-        try:
-            return await read_as(self._store, _key(suite, notice), NoticeRecord.from_json)
-        except DataLoss:
-            return None
 
 
 class NoticeStore(NoticeReader):
@@ -77,7 +71,7 @@ class NoticeStore(NoticeReader):
         DataLoss, StoreUnavailable.
         """
         key = _key(record.notice.suite, record.notice.id)
-        for _ in range(_TRIES):
+        for _ in range(TRIES):
             tag = await self._store.version(key)
             stored = await read_as(self._store, key, NoticeRecord.from_json) or record
             changed = change(stored.deliveries.get(target, NoticeDelivery()))
@@ -86,7 +80,7 @@ class NoticeStore(NoticeReader):
             deliveries: Mapping[str, NoticeDelivery] = {**stored.deliveries, target: changed}
             if await self._store.replace(key, _data(replace(stored, deliveries=deliveries)), tag):
                 return changed
-        raise StoreUnavailable(f"{key}: too many concurrent changes")
+        raise contention(key)
 
     async def removed_before(self, suite: str) -> str:
         """The time before which all notices were delivered and removed. Raises StoreUnavailable."""

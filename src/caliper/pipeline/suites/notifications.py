@@ -19,6 +19,7 @@ from caliper.core.checkpoints import CheckpointRevision, SourceLoss
 from caliper.core.errors import InvalidInput, StoreUnavailable, StreamUnavailable
 from caliper.core.keys import digest
 from caliper.pipeline.store.runs import read_replaceable, write_json
+from caliper.pipeline.suites.tenure import stop
 from caliper.ports.storage import ObjectStore
 from caliper.ports.stream import LogReader
 
@@ -106,8 +107,7 @@ class BucketNotifications:
 
     async def __aexit__(self, *_: object) -> None:
         if self._reader is not None:
-            self._reader.cancel()
-            await asyncio.gather(self._reader, return_exceptions=True)
+            await stop(self._reader)
 
     async def arrivals(self) -> Sequence[_Arrival]:
         """The changes since the last call. Raises StoreUnavailable, and with `once` also

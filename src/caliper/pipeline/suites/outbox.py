@@ -21,6 +21,7 @@ from caliper.core.suites import Suite
 from caliper.pipeline.suites.history import EntryHistory
 from caliper.pipeline.suites.notice_store import NoticeStore
 from caliper.pipeline.suites.registry import StoredEntry, SuiteRegistry
+from caliper.pipeline.suites.tenure import first_result, stop
 from caliper.ports.clock import Clock
 from caliper.ports.notices import NoticeTarget
 from caliper.ports.storage import DeletableStore
@@ -63,17 +64,12 @@ class Outbox:
         """
         task, own = asyncio.create_task(work), asyncio.create_task(self._run(names))
         try:
-            await asyncio.wait((task, own), return_when=asyncio.FIRST_COMPLETED)
-            if not task.done():
-                await own
-            await task
+            await first_result(task, own)
             self._is_ending = True
             self.wake()
             await own
         finally:
-            task.cancel()
-            own.cancel()
-            await asyncio.gather(task, own, return_exceptions=True)
+            await stop(task, own)
 
     async def _run(self, names: Sequence[str]) -> None:
         is_last = False

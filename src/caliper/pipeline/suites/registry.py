@@ -15,7 +15,6 @@ is delivered again.
 from __future__ import annotations
 
 import asyncio
-import secrets
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import Any
@@ -24,9 +23,7 @@ from cachetools import LRUCache
 
 from caliper.core.checkpoints import CheckpointEntry, CheckpointRevision, UnreadableEntry
 from caliper.core.entry_states import EntryCause
-from caliper.core.errors import DataLoss, InvalidInput, NotReady, StoreUnavailable, UnknownName
-from caliper.core.keys import canonical_json
-from caliper.core.run import SCHEMA
+from caliper.core.errors import InvalidInput, NotReady, UnknownName
 from caliper.core.suites import (
     Suite,
     SuiteCause,
@@ -35,12 +32,12 @@ from caliper.core.suites import (
     check_suite_name,
     suite_state_after,
 )
-from caliper.pipeline.store.runs import read_as
+from caliper.pipeline.store.changes import TRIES, Fields, contention, unique_json
+from caliper.pipeline.store.runs import find_as, read_as
 from caliper.ports.clock import Clock
 from caliper.ports.storage import ObjectStore
 
 _ROOT = "suites/"
-_TRIES = 100
 _CACHED = 4096
 _LISTED = 8
 """Number of labels that a message lists."""
@@ -56,12 +53,12 @@ class StoredEntry:
     @property
     def key(self) -> str:
         """The key of its object."""
-        return _key(self.entry.suite, self.entry.version, self.entry.checkpoint.revision)
+        return self.entry.key("entries")
 
     @property
     def lease_key(self) -> str:
         """The key of its lease."""
-        return self.key.replace("/entries/", "/leases/", 1)
+        return self.entry.key("leases")
 
 
 class SuiteRegistry:
@@ -81,12 +78,9 @@ class SuiteRegistry:
         state stays, except that of an unreadable record. Raises StoreUnavailable.
         """
         key = f"{_ROOT}{suite.name}/suite.json"
-        for _ in range(_TRIES):
+        for _ in range(TRIES):
             tag = await self.store.version(key)
-            try:
-                before = await read_as(self.store, key, SuiteRecord.from_json)
-            except DataLoss:
-                before = None
+            before = await find_as(self.store, key, SuiteRecord.from_json)
             if before is not None and before.suite == suite:
                 return before, False
             is_new = before is None or before.suite.version != suite.version
@@ -95,7 +89,7 @@ class SuiteRegistry:
             record = SuiteRecord(suite, state, applied)
             if await self._replace(key, record.to_json(), tag):
                 return record, is_new
-        raise _contended(key)
+        raise contention(key)
 
     async def record(self, name: str) -> SuiteRecord:
         """A suite. Raises UnknownName, DataLoss if it is damaged, StoreUnavailable."""
@@ -119,12 +113,12 @@ class SuiteRegistry:
     async def change(self, name: str, cause: SuiteCause) -> SuiteRecord:
         """Pause, resume or retire a suite. Raises what `record` raises, and NotReady."""
         key = await self._suite_key(name)
-        for _ in range(_TRIES):
+        for _ in range(TRIES):
             tag, before = await self.store.version(key), await self.record(name)
             after = replace(before, state=suite_state_after(before.state, cause))
             if await self._replace(key, after.to_json(), tag):
                 return after
-        raise _contended(key)
+        raise contention(key)
 
     async def register(
         self, suite: Suite, checkpoint: CheckpointRevision
@@ -135,19 +129,16 @@ class SuiteRegistry:
         step if it had none. One whose source was gone is registered again. Raises StoreUnavailable.
         """
         checkpoint = suite.numbered(checkpoint)
-        key = _key(suite.name, suite.version, checkpoint.revision)
         now = self.now()
         new = CheckpointEntry.new(suite.name, suite.version, checkpoint, now)
-        for _ in range(_TRIES):
+        key = new.key("entries")
+        for _ in range(TRIES):
             tag = await self.store.version(key)
-            try:
-                before = await read_as(self.store, key, CheckpointEntry.from_json)
-            except DataLoss:
-                before = None
+            before = await find_as(self.store, key, CheckpointEntry.from_json)
             after = new if before is None else _merged(before, checkpoint, now)
             if after == before or await self._replace(key, after.to_json(), tag):
                 return after, before is None
-        raise _contended(key)
+        raise contention(key)
 
     async def entries(
         self, suite: str, version: str = ""
@@ -213,7 +204,7 @@ class SuiteRegistry:
         """Change an entry, also while others do. Raises NotReady if the cause cannot change it,
         InvalidInput if there is none, and what `read` raises.
         """
-        for _ in range(_TRIES):
+        for _ in range(TRIES):
             stored = await self.read(key)
             if stored is None:
                 raise InvalidInput("no such entry", file=key)
@@ -223,12 +214,10 @@ class SuiteRegistry:
             moved = await self.move(stored, cause, **fields)
             if moved is not None:
                 return moved.entry
-        raise _contended(key)
+        raise contention(key)
 
-    async def _replace(self, key: str, fields: dict[str, Any], tag: str | None) -> str | None:
-        # Equal contents would count as one write, but only one of two writers may succeed.
-        data = canonical_json({"schema": SCHEMA, "write": secrets.token_hex(8), **fields})
-        return await self.store.replace(key, data, tag)
+    async def _replace(self, key: str, fields: Fields, tag: str | None) -> str | None:
+        return await self.store.replace(key, unique_json(fields), tag)
 
 
 def find_entries(stored: Sequence[StoredEntry], text: str) -> list[StoredEntry]:
@@ -249,10 +238,6 @@ def _is_named(checkpoint: CheckpointRevision, text: str) -> bool:
     return checkpoint.revision.startswith(text) or checkpoint.name == text
 
 
-def _key(suite: str, version: str, revision: str) -> str:
-    return f"{_ROOT}{suite}/entries/{version}/{revision}.json"
-
-
 def _merged(before: CheckpointEntry, again: CheckpointRevision, now: str) -> CheckpointEntry:
     checkpoint = before.checkpoint
     tags = tuple(sorted({*checkpoint.tags, *again.tags}))
@@ -263,7 +248,3 @@ def _merged(before: CheckpointEntry, again: CheckpointRevision, now: str) -> Che
         checkpoint = replace(checkpoint, source=again.source, is_digest=again.is_digest)
         checkpoint = replace(checkpoint, appeared=again.appeared or checkpoint.appeared)
     return replace(returned or before, checkpoint=replace(checkpoint, tags=tags, step=step))
-
-
-def _contended(key: str) -> StoreUnavailable:
-    return StoreUnavailable(f"{key}: too many concurrent changes")

@@ -23,11 +23,10 @@ from typing import Any, TypeVar
 
 from caliper.core.checkpoints import CheckpointRevision
 from caliper.core.errors import BackendError, BackendRejected, LeaseLost, StoreUnavailable
-from caliper.core.keys import canonical_json
-from caliper.core.run import SCHEMA
 from caliper.pipeline.aggregation.lease import Lease, LeasedStore
+from caliper.pipeline.store.changes import unique_json
 from caliper.pipeline.store.runs import read_json, read_replaceable
-from caliper.pipeline.suites.tenure import while_held
+from caliper.pipeline.suites.tenure import stop, while_held
 from caliper.ports.clock import Clock
 from caliper.ports.serving import CheckpointEndpoint, CheckpointServer, Clear, Trace
 from caliper.ports.storage import DeletableStore, ObjectStore
@@ -151,9 +150,7 @@ class ServingSlot:
                 await watch
             return await task
         finally:
-            for each in (task, watch):
-                each.cancel()
-            await asyncio.gather(task, watch, return_exceptions=True)
+            await stop(task, watch)
 
     async def _put_away(self, lease: Lease) -> None:
         await lease.renew()
@@ -181,9 +178,8 @@ class ServingSlot:
             "trace": trace,
             **({"server": server} if server else {}),
         }
-        fields |= {"schema": SCHEMA, "write": secrets.token_hex(8)}
         store = LeasedStore(self._store, lease)
-        await store.put(f"{self._prefix}record.json", canonical_json(fields))
+        await store.put(f"{self._prefix}record.json", unique_json(fields))
 
     async def _acquire(self, holder: str) -> Lease:
         """Wait for the turn of this holder, and take the lease of the slot."""

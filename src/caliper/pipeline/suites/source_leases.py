@@ -40,13 +40,13 @@ class SourceLeases:
     ) -> None:
         self._store, self._clock, self._sources = store, clock, sources
         self._warn, self._warned = warn, ""
-        # Markers of others, until nobody holds their entries.
-        self._others: dict[str, Lease] = {}
+        # The leases of marked entries by suite and marker, until nobody holds them.
+        self._others: dict[str, dict[str, Lease]] = {}
 
     @asynccontextmanager
     async def marked(self, entry: CheckpointEntry) -> AsyncIterator[None]:
         """Keep the marker of an entry's source beside it. Raises StoreUnavailable."""
-        source, key = entry.checkpoint.source, _key(entry)
+        source, key = entry.checkpoint.source, entry.key("markers")
         await write_json(self._store, key, source=source)
         await self._mark(entry)
         try:
@@ -74,18 +74,16 @@ class SourceLeases:
 
     async def tidy(self, suite: str) -> None:
         """Remove the markers that crashed loops left. Raises StoreUnavailable."""
-        prefix = f"suites/{suite}/markers/"
-        keys = [key async for key in self._store.list(prefix)]
-        gone = [key for key in self._others if key.startswith(prefix) and key not in keys]
-        for key in gone:
-            del self._others[key]
-        for key in keys:
-            lease_key = key.replace("/markers/", "/leases/", 1)
-            lease = self._others.get(key) or Lease(self._store, self._clock, lease_key)
-            self._others[key] = lease
+        keys = [key async for key in self._store.list(f"suites/{suite}/markers/")]
+        before = self._others.get(suite, {})
+        self._others[suite] = leases = {key: before.get(key) or self._lease(key) for key in keys}
+        for key, lease in leases.items():
             if await lease.is_free():
                 fields = await read_replaceable(self._store, key)
                 await self._remove(suite, str(fields.get("source") or ""), key)
+
+    def _lease(self, key: str) -> Lease:
+        return Lease(self._store, self._clock, key.replace("/markers/", "/leases/", 1))
 
     async def _signature(self, entry: CheckpointEntry) -> str | None:
         try:
@@ -116,7 +114,3 @@ class SourceLeases:
         if str(error) != self._warned:
             self._warned = str(error)
             self._warn(self._warned)
-
-
-def _key(entry: CheckpointEntry) -> str:
-    return f"suites/{entry.suite}/markers/{entry.version}/{entry.checkpoint.revision}.json"

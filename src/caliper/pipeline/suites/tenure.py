@@ -1,4 +1,4 @@
-"""Work that is done only while a lease is held."""
+"""Work beside tasks that may end it, such as one that keeps its lease."""
 
 from __future__ import annotations
 
@@ -18,14 +18,9 @@ async def while_held(lease: Lease, clock: Clock, work: Coroutine[Any, Any, _Valu
     """The result of the work, which is cancelled when the lease is lost. Raises LeaseLost."""
     task, keeper = asyncio.create_task(work), asyncio.create_task(_keep(lease, clock))
     try:
-        await asyncio.wait((task, keeper), return_when=asyncio.FIRST_COMPLETED)
-        if not task.done():
-            await keeper
-        return await task
+        return await first_result(task, keeper)
     finally:
-        for each in (task, keeper):
-            each.cancel()
-        await asyncio.gather(task, keeper, return_exceptions=True)
+        await stop(task, keeper)
 
 
 async def _keep(lease: Lease, clock: Clock) -> None:
@@ -33,3 +28,19 @@ async def _keep(lease: Lease, clock: Clock) -> None:
         await clock.sleep(lease.pace)
         with suppress(StoreUnavailable):
             await lease.renew()
+
+
+async def first_result(task: asyncio.Task[_Value], *watches: asyncio.Task[None]) -> _Value:
+    """The result of the task. Raises what it raises, or what a watch raises before it is done."""
+    done, _ = await asyncio.wait((task, *watches), return_when=asyncio.FIRST_COMPLETED)
+    if task not in done:
+        for each in done:
+            each.result()
+    return await task
+
+
+async def stop(*tasks: asyncio.Task[Any]) -> None:
+    """Cancel these tasks, and wait until they are over."""
+    for each in tasks:
+        each.cancel()
+    await asyncio.gather(*tasks, return_exceptions=True)

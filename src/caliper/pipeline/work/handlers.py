@@ -54,17 +54,6 @@ def ignore_verdicts(_: ExamineJob, __: Verdicts) -> None:
     """The default `on_verdicts` callback: does nothing."""
 
 
-class JobLocks:
-    """One lock for equal jobs of any run: a second one waits and then finds the replies."""
-
-    def __init__(self) -> None:
-        self._locks: WeakValueDictionary[object, asyncio.Lock] = WeakValueDictionary()
-
-    def of(self, job: ExamineJob | CaptionJob, spec: RunSpec) -> asyncio.Lock:
-        """The lock of a job of a run with this spec."""
-        return self._locks.setdefault(traits_of_job(spec, job), asyncio.Lock())
-
-
 @dataclass(frozen=True, slots=True)
 class ExamineHandler:
     """Examines jobs and publishes their verdicts. Equal jobs are worked on one at a time.
@@ -80,7 +69,13 @@ class ExamineHandler:
     record_usage: RecordUsage
     on_verdicts: OnVerdicts = ignore_verdicts
     on_run_failure: OnRunFailure = raise_error
-    locks: JobLocks = field(default_factory=JobLocks, init=False)
+    locks: WeakValueDictionary[object, asyncio.Lock] = field(
+        default_factory=WeakValueDictionary, init=False
+    )
+
+    def lock_of(self, job: ExamineJob | CaptionJob, spec: RunSpec) -> asyncio.Lock:
+        """The lock of equal jobs of any run: a second one waits and then finds the replies."""
+        return self.locks.setdefault(traits_of_job(spec, job), asyncio.Lock())
 
     async def handle(self, attempt: Attempt) -> Exception | None:
         """Examine one job. On the final attempt, returns the error that became Unscored, if any.
@@ -92,7 +87,7 @@ class ExamineHandler:
             examiner = await self.examiner_of(job)
             if examiner is None:
                 return None
-            async with self.locks.of(job, examiner.spec):
+            async with self.lock_of(job, examiner.spec):
                 result = await examiner.conclude(job)
         except (ModelChanged, DataLoss) as error:
             await self.on_run_failure(job.run, error)
@@ -160,7 +155,7 @@ class CaptionHandler:
             captioner = await self.captioner_of(job)
             if captioner is None:
                 return None
-            async with self.examining.locks.of(job, captioner.spec):
+            async with self.examining.lock_of(job, captioner.spec):
                 if job.items[0].source is not Source.MEDIA:
                     await self._caption(job, captioner)
                     return None
@@ -171,7 +166,11 @@ class CaptionHandler:
         return await self.examining.settle(_examine_job(job), result, attempt)
 
     async def _caption(self, job: CaptionJob, captioner: Captioner) -> None:
-        caption = await _write_caption(captioner, job)
+        try:
+            caption = await captioner.caption(job)
+        except BudgetSpent as error:
+            # It fails the sample, not the job.
+            caption = Failure(Reason.BUDGET, str(error))
         if isinstance(caption, Failure):
             examine_job = _examine_job(job)
             await self.examining.publish(examine_job, unscored_job(examine_job, caption))
@@ -188,14 +187,6 @@ class CaptionHandler:
         except InvalidInput:
             return
         await self.examining.conclude(_examine_job(job), error)
-
-
-async def _write_caption(captioner: Captioner, job: CaptionJob) -> Caption | Failure:
-    """Write a caption. A spent budget is a Failure of the sample, not an error of the job."""
-    try:
-        return await captioner.caption(job)
-    except BudgetSpent as error:
-        return Failure(Reason.BUDGET, str(error))
 
 
 def _examine_job(job: CaptionJob) -> ExamineJob:

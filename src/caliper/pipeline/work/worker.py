@@ -140,7 +140,10 @@ class Worker:
         slots = asyncio.Semaphore(self._limits.in_flight)
         try:
             async with asyncio.TaskGroup() as group:
-                group.create_task(self._fetch(group, slots))
+                await slots.acquire()
+                while (delivery := await self._receive()) is not None:
+                    group.create_task(self._see_through(delivery, slots))
+                    await slots.acquire()
         except BaseExceptionGroup as failures:
             raise first_failure(failures) from None
         finally:
@@ -150,12 +153,7 @@ class Worker:
         """Take no more jobs. `run` returns when those in flight are done."""
         self._consumer.drain()
 
-    async def _fetch(self, group: asyncio.TaskGroup, slots: asyncio.Semaphore) -> None:
-        while (delivery := await self._next(slots)) is not None:
-            group.create_task(self._see_through(delivery, slots))
-
-    async def _next(self, slots: asyncio.Semaphore) -> Delivery | None:
-        await slots.acquire()
+    async def _receive(self) -> Delivery | None:
         while True:
             try:
                 return await self._consumer.receive()
@@ -183,10 +181,11 @@ class Worker:
             error = CaliperError(f"{delivery.crashes} workers died while it was their only job")
             return await self._drop(job, error)
         try:
-            await self._attempt(job, Attempt(delivery.message.value))
+            await self._wait_out(job, partial(self._handle, Attempt(delivery.message.value)))
         except Exception as error:  # noqa: BLE001 - the table of failures knows every class
             return await self._handle_failure(job, error)
-        return await self._done(job)
+        await self._consumer.acknowledge(delivery)
+        return JobEnd.DONE
 
     async def _handle_failure(self, job: _Job, error: Exception) -> JobEnd:
         match error_policy(error).fate:
@@ -205,15 +204,16 @@ class Worker:
         """Make the final attempt, and give the job up if that fails too."""
         data = job.delivery.message.value
         try:
-            trouble = await self._attempt(job, Attempt(data, final=True))
+            trouble = await self._wait_out(job, partial(self._handle, Attempt(data, final=True)))
         except Exception as final_error:
             if error_policy(final_error).fate in _RUN_FATES:
                 raise
-            await self._wait_out(partial(self._give_up, data, final_error))
+            await self._wait_out(job, partial(self._give_up, data, final_error))
             trouble = error
-        if trouble is None:
-            return await self._done(job)
-        return await self._dead_letter(job, trouble)
+        if trouble is not None:
+            return await self._dead_letter(job, trouble)
+        await self._consumer.acknowledge(job.delivery)
+        return JobEnd.DONE
 
     def _time_left(self, job: _Job) -> float:
         return self._limits.budget - (self._clock.monotonic() - job.started)
@@ -230,35 +230,24 @@ class Worker:
         return JobEnd.RETRIED
 
     async def _drop(self, job: _Job, error: Exception) -> JobEnd:
-        await self._wait_out(partial(self._give_up, job.delivery.message.value, error))
+        await self._wait_out(job, partial(self._give_up, job.delivery.message.value, error))
         return await self._dead_letter(job, error)
 
     async def _dead_letter(self, job: _Job, error: Exception) -> JobEnd:
         delivery = job.delivery
         reason = f"{type(error).__name__}: {error}"
-        await self._wait_out(partial(self._consumer.dead_letter, delivery, reason))
+        await self._wait_out(job, partial(self._consumer.dead_letter, delivery, reason))
         self._telemetry.record(DeadLetterSent(delivery.message.topic, error))
         return JobEnd.DEAD_LETTER
 
-    async def _done(self, job: _Job) -> JobEnd:
-        await self._consumer.acknowledge(job.delivery)
-        return JobEnd.DONE
-
-    async def _attempt(self, job: _Job, attempt: Attempt) -> Exception | None:
-        """One attempt. Time during which store or stream are down does not use the job's budget."""
-        started, now = job.started, self._clock.monotonic()
-
-        async def handle() -> Exception | None:
-            job.started = started + self._clock.monotonic() - now
-            return await self._handle(attempt)
-
-        return await self._wait_out(handle)
-
-    async def _wait_out(self, step: Callable[[], Awaitable[_Result]]) -> _Result:
-        """Repeat a step while store or stream are down, unless that ends the worker."""
-        key = object()
+    async def _wait_out(self, job: _Job, step: Callable[[], Awaitable[_Result]]) -> _Result:
+        """Repeat a step while store or stream are down, unless that ends the worker. That time does
+        not use the job's budget.
+        """
+        key, started, first = object(), job.started, self._clock.monotonic()
         try:
             while True:
+                job.started = started + self._clock.monotonic() - first
                 try:
                     return await step()
                 except Exception as error:

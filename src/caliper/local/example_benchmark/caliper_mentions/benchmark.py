@@ -36,12 +36,8 @@ NAME = "mentions"
 SCHEMA = 1
 PROMPT = "mentions/mention"
 DECODING = Decoding(max_tokens=8)
-READING = Setting(
-    "reading",
-    "lenient",
-    "how replies are read: lenient takes the first word, strict the whole reply",
-    ("lenient", "strict"),
-)
+# How replies are read: lenient takes the first word, strict the whole reply.
+READING = Setting("reading", "lenient", choices=("lenient", "strict"))
 
 
 @dataclass(frozen=True, slots=True)
