@@ -10,7 +10,7 @@ import hashlib
 from array import array
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from fractions import Fraction
 
 from caliper.benchmarks.base import Outcomes
@@ -225,6 +225,13 @@ class Ledger:
             for index, question, repeat in item.positions()
             if (outcome := self.outcome(index)) is not None
         }
+
+    def without(self, indices: Iterable[int]) -> Ledger:
+        """A ledger to read, in which the outcomes of some indices are unknown."""
+        states = bytearray(self._states)
+        for index in indices:
+            states[index] = _UNKNOWN
+        return Ledger(len(states), self._log, replace(self.columns, states=states))
 
     def retryable(self) -> set[int]:
         """The indices that are unscored for a retryable reason."""
