@@ -241,22 +241,13 @@ def state(report: Report) -> str:
     floor = report.spec.get("coverage_floor", 0.0)
     lacking = "; ".join(
         f"{part.title}: {part.coverage.scored:,} of {part.coverage.askable:,} questions scored "
-        f"({percent(part.coverage.share)}, {floor:.0%} needed){_reasons(part.coverage)}"
+        f"({percent(part.coverage.share)}, {floor:.0%} needed)"
+        + (part.coverage.reasons and f": {part.coverage.reasons}")
         for part in report.benchmarks
         if part.coverage.share < floor
     )
     lacking = lacking or "a cap left questions out"
     return f"Incomplete: {lacking}. `caliper gate` will not accept this run."
-
-
-def _reasons(counts: Coverage) -> str:
-    """Why askable questions have no score, each reason with its count."""
-    reasons = ", ".join(
-        f"{count:,} {reason}"
-        for reason, count in sorted(counts.unscored.items())
-        if reason not in ("bad_ground_truth", "not_drawn")
-    )
-    return f": {reasons}" if reasons else ""
 
 
 def label(benchmark: BenchmarkReport | ReportLayout, path: Path) -> str:
