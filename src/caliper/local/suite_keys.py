@@ -68,6 +68,13 @@ class SuiteKeys(Strict):
         except InvalidInput as error:
             raise ValueError(error.message) from error
 
+    @field_validator("gate", mode="before")
+    @classmethod
+    def _path_or_policy(cls, value: object) -> object:
+        if not isinstance(value, str | dict | None):
+            raise ValueError("expected the path of a policy, or a mapping of its keys")
+        return value
+
     @field_validator("baseline")
     @classmethod
     def _known_rule(cls, value: str) -> str:
