@@ -72,7 +72,8 @@ class SuiteKeys(Strict):
     @classmethod
     def _path_or_policy(cls, value: object) -> object:
         if not isinstance(value, str | dict | None):
-            raise ValueError("expected the path of a policy, or a mapping of its keys")
+            message = "expected the path of a policy, or a mapping of its keys"
+            raise ValueError(message)  # noqa: TRY004 - a TypeError is no problem of a field
         return value
 
     @field_validator("baseline")

@@ -183,7 +183,8 @@ def read_settings(kind: type[Read], **overrides: Any) -> Read:
             and upper not in variables
             and not upper.startswith(kind.others)
         ):
-            raise UnknownName("environment variable", name, variables)
+            others = (f"{each}..." if each.endswith("_") else each for each in kind.others)
+            raise UnknownName("environment variable", name, (*variables, *others))
     try:
         return kind(**overrides)
     except ValidationError as error:
