@@ -210,7 +210,7 @@ def test_places_are_told_as_they_are(caliper: Command, config: Path) -> None:
 
 def test_an_option_is_not_blamed_on_the_file(caliper: Command, config: Path) -> None:
     ended = caliper("plan", "--config", config, "--limit", "0", code=2)
-    assert "Error: command line: limit: " in ended.err
+    assert "Error: --limit: expected at least 1, found 0" in ended.err
 
 
 def test_nobody_reads_our_output(caliper: Command, config: Path) -> None:
