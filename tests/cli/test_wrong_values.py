@@ -82,3 +82,16 @@ def test_a_flag_of_one_benchmark(
 ) -> None:
     ended = caliper("evaluate", *CAPTIONQA, *wrong, code=2)
     assert f"Error: {told}" in " ".join(ended.err.split())
+
+
+@pytest.mark.parametrize(
+    ("wrong", "told"),
+    [
+        (("--limit", "x"), "Invalid value for '--limit': expected a whole number, found 'x'"),
+        (("--coverage-floor", "x"), "'--coverage-floor': expected a number, found 'x'"),
+        (("--priority", "urgent"), "'--priority': 'urgent' is not one of 'low', 'normal', 'high'."),
+    ],
+)
+def test_a_flag_of_another_type(caliper: Command, wrong: tuple[str, str], told: str) -> None:
+    ended = caliper("evaluate", *CAPTIONQA, *wrong, code=2)
+    assert told in " ".join(ended.err.replace("│", "").split())
