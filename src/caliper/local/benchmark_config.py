@@ -56,6 +56,13 @@ class BenchmarkConfig(Strict):
             return {name: str(setting) for name, setting in value.items()}
         return value
 
+    @field_validator("qa", mode="before")
+    @classmethod
+    def _path_or_true(cls, value: object) -> object:
+        if not (value is None or value is True or isinstance(value, str | Path)):
+            raise ValueError("expected a path, or true for the benchmark's own questions")
+        return value
+
     @property
     def origins(self) -> Mapping[str, str | None]:
         """The names and revisions of the data in fields with local copies; None for media that

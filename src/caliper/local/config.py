@@ -24,6 +24,7 @@ from caliper.core.errors import InvalidInput
 from caliper.core.run import COVERAGE_FLOOR
 from caliper.core.terms import Priority, Terms
 from caliper.local.benchmark_config import BenchmarkConfig
+from caliper.local.config_origin import ConfigOrigin
 from caliper.local.recipes import recipe_values
 from caliper.pipeline.reports.judge_check import should_check
 from caliper.pipeline.store.dataset_names import is_dataset_name
@@ -65,7 +66,7 @@ class RunConfig(Strict):
     out: Path | None = None
     store: Path | None = None
     export: tuple[str, ...] = ()
-    _typed: bool = PrivateAttr(default=False)
+    _origin: ConfigOrigin = PrivateAttr(default=ConfigOrigin())
 
     @field_validator("export")
     @classmethod
@@ -113,7 +114,12 @@ class RunConfig(Strict):
     @property
     def named_specs(self) -> tuple[str | None, ...]:
         """The SPECs if they come from a command line; empty if they come from a file."""
-        return self.specs if self._typed else ()
+        return self.specs if self._origin.typed else ()
+
+    @property
+    def origin(self) -> ConfigOrigin:
+        """Where the values come from."""
+        return self._origin
 
     @property
     def with_anchors(self) -> bool:
@@ -163,7 +169,7 @@ def check_config(
     except ValidationError as error:
         model = BenchmarkConfig if len(error.errors()[0]["loc"]) > 1 else RunConfig
         raise first_problem(error, model.model_fields, file, root) from error
-    config._typed = typed  # noqa: SLF001 - no key of a file can set it
+    config._origin = ConfigOrigin(file, root, typed)  # noqa: SLF001 - no key of a file can set it
     return config
 
 
