@@ -4,7 +4,7 @@ from pathlib import Path
 import pytest
 
 from caliper.adapters.files import encode_text, open_replacement, write_atomically, write_text
-from caliper.core.errors import StoreFull, StoreUnavailable
+from caliper.core.errors import InvalidInput, StoreFull, StoreUnavailable
 
 
 def test_a_file_is_replaced_and_nothing_else_stays(tmp_path: Path) -> None:
@@ -61,3 +61,9 @@ def test_files_are_as_readable_as_any_other(tmp_path: Path) -> None:
 
 def test_a_lone_surrogate_becomes_its_escape() -> None:
     assert encode_text("a\ud800é") == b"a\\ud800\xc3\xa9"
+
+
+@pytest.mark.parametrize("folder", ["", ".", "/"], ids=["empty", "here", "root"])
+def test_a_folder_is_no_file(folder: str) -> None:
+    with pytest.raises(InvalidInput, match="a folder, not a file"):
+        write_text(Path(folder), "text")
