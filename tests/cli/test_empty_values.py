@@ -1,7 +1,5 @@
 """A value of the command line that is empty, such as a variable that the shell does not know."""
 
-from pathlib import Path
-
 import pytest
 from tests.fakes import tiny
 from tests.fakes.command import Command

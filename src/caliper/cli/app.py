@@ -95,10 +95,12 @@ def run() -> None:
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         code = Exit.SURROUNDINGS
     except OSError as error:
-        ERR.print(f"[bold red]Error:[/bold red] {escape(str(error))}", soft_wrap=True)
-        if error.errno not in (errno.ENOSPC, errno.EDQUOT, errno.EACCES, errno.EROFS):
+        named = error.filename is not None
+        told = f"{error.filename}: {error.strerror}" if named else str(error)
+        ERR.print(f"[bold red]Error:[/bold red] {escape(told)}", soft_wrap=True)
+        if not named and error.errno not in (errno.ENOSPC, errno.EDQUOT):
             ERR.print_exception()
-        code = Exit.SURROUNDINGS
+        code = _surroundings(error)
     except Exception:  # noqa: BLE001 - the last resort reports an internal error
         ERR.print_exception()
         ERR.print("[bold red]Internal error of Caliper.[/bold red] Please report it.")
@@ -127,6 +129,13 @@ def _code(error: CaliperError) -> Exit:
             | StoreUnavailable()
             | StreamUnavailable()
         ):
-            return Exit.SURROUNDINGS
+            return _surroundings(error.__cause__)
         case _:
             return Exit.DEFECT
+
+
+def _surroundings(cause: BaseException | None) -> Exit:
+    """The code for a failure of files: a name too long is none of the disk's, but of the caller's."""
+    if isinstance(cause, OSError) and cause.errno == errno.ENAMETOOLONG:
+        return Exit.BAD_INPUT
+    return Exit.SURROUNDINGS
