@@ -53,6 +53,11 @@ def test_any_other_failure_names_the_path(tmp_path: Path) -> None:
         write_text(tmp_path / "taken" / "report.json", "text")
 
 
+def test_a_name_too_long_is_bad_input(tmp_path: Path) -> None:
+    with pytest.raises(InvalidInput, match="x: File name too long"):
+        write_text(tmp_path / ("x" * 300), "text")
+
+
 def test_files_are_as_readable_as_any_other(tmp_path: Path) -> None:
     plain = tmp_path / "plain"
     plain.touch()

@@ -1,4 +1,4 @@
-"""Names that no file can have, as a loop in the shell makes them: told like any other wrong path."""
+"""Names that no file can have are told like any other wrong path."""
 
 import pytest
 from tests.fakes import tiny

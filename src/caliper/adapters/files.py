@@ -66,11 +66,16 @@ def _create(path: Path) -> BinaryIO:
         return path.open("xb")
 
 
-def store_error(path: Path, error: OSError) -> StoreUnavailable:
-    """The error for a file system failure at `path`: StoreFull if there is no room."""
+def store_error(path: Path, error: OSError) -> StoreUnavailable | InvalidInput:
+    """The error for a file system failure at `path`: StoreFull if there is no room, InvalidInput
+    for a name that is too long, which no time heals.
+    """
     if error.errno in _NO_ROOM:
         return StoreFull(f"{path}: disk full; free some space and rerun the same command")
-    return StoreUnavailable(f"{path}: {error.strerror or error}")
+    reason = error.strerror or str(error)
+    if error.errno == errno.ENAMETOOLONG:
+        return InvalidInput(reason, file=str(path))
+    return StoreUnavailable(f"{path}: {reason}")
 
 
 def fill_folder(folder: Path, fill: Callable[[Path], None]) -> Path:

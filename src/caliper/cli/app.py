@@ -98,9 +98,10 @@ def run() -> None:
         named = error.filename is not None
         told = f"{error.filename}: {error.strerror}" if named else str(error)
         ERR.print(f"[bold red]Error:[/bold red] {escape(told)}", soft_wrap=True)
-        if not named and error.errno not in (errno.ENOSPC, errno.EDQUOT):
+        expected = (errno.ENOSPC, errno.EDQUOT, errno.EACCES, errno.EROFS)
+        if not named and error.errno not in expected:
             ERR.print_exception()
-        code = _surroundings(error)
+        code = Exit.BAD_INPUT if error.errno == errno.ENAMETOOLONG else Exit.SURROUNDINGS
     except Exception:  # noqa: BLE001 - the last resort reports an internal error
         ERR.print_exception()
         ERR.print("[bold red]Internal error of Caliper.[/bold red] Please report it.")
@@ -129,13 +130,6 @@ def _code(error: CaliperError) -> Exit:
             | StoreUnavailable()
             | StreamUnavailable()
         ):
-            return _surroundings(error.__cause__)
+            return Exit.SURROUNDINGS
         case _:
             return Exit.DEFECT
-
-
-def _surroundings(cause: BaseException | None) -> Exit:
-    """The code for a failure of files: a name too long is none of the disk's, but of the caller's."""
-    if isinstance(cause, OSError) and cause.errno == errno.ENAMETOOLONG:
-        return Exit.BAD_INPUT
-    return Exit.SURROUNDINGS
