@@ -5,7 +5,7 @@ from pathlib import Path
 import pytest
 from tests.fakes.command import Command
 
-ADVICE = "; rerun the run's own command to compute it again\n"
+ADVICE = "; rerun the command that made the run to compute it again\n"
 
 
 @pytest.fixture

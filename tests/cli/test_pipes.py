@@ -34,5 +34,5 @@ def folder(tmp_path: Path) -> Path:
     ],
 )
 def test_a_pipe_is_refused(folder: Path, pipe: str, words: tuple[str, ...]) -> None:
-    told = f"Error: {pipe}: not a regular file; write what a pipe brings to one\n"
+    told = f"Error: {pipe}: not a regular file; write a pipe's content to a file first\n"
     assert Command(folder)(*words, code=2).err == told

@@ -21,5 +21,5 @@ class DirectoryRun(StoredRun):
             return await StoredRun.open(self)
         except DataLoss as error:
             reason = error.message.partition(";")[0]
-            message = f"{reason}; rerun the run's own command to compute it again"
+            message = f"{reason}; rerun the command that made the run to compute it again"
             raise DataLoss(message, file=str(self.store.file_of(error.file))) from error

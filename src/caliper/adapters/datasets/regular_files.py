@@ -13,4 +13,5 @@ def check_regular(path: Path) -> None:
     A named pipe would be waited for without end, and the second reading of any finds nothing.
     """
     if path.exists() and not path.is_file() and not path.is_dir():
-        raise InvalidInput("not a regular file; write what a pipe brings to one", file=str(path))
+        message = "not a regular file; write a pipe's content to a file first"
+        raise InvalidInput(message, file=str(path))
