@@ -12,11 +12,15 @@
 careful (complete): CaptionQA ...
 """
 
-import os
-from importlib import import_module
-from typing import TYPE_CHECKING, Any
+from __future__ import annotations
 
+import os
+
+# As in `typing`, which takes long to import, while Ctrl-C still leaves a traceback.
+TYPE_CHECKING = False
 if TYPE_CHECKING:
+    from typing import Any
+
     from caliper.core.errors import CaliperError
     from caliper.library.client import (
         acompare,
@@ -75,6 +79,8 @@ os.environ.setdefault("HF_HUB_DISABLE_TELEMETRY", "1")
 
 
 def __getattr__(name: str) -> Any:
+    from importlib import import_module  # noqa: PLC0415 - as `typing` above
+
     # Imported on access: commands that do not need it start faster.
     if name in __all__ or name in _PLACES:
         return getattr(import_module(_PLACES.get(name, "caliper.library.client")), name)

@@ -4,7 +4,7 @@ from pathlib import Path
 import pytest
 
 from caliper.adapters.files import encode_text, open_replacement, write_atomically, write_text
-from caliper.core.errors import StoreFull, StoreUnavailable
+from caliper.core.errors import InvalidInput, StoreFull, StoreUnavailable
 
 
 def test_a_file_is_replaced_and_nothing_else_stays(tmp_path: Path) -> None:
@@ -53,6 +53,11 @@ def test_any_other_failure_names_the_path(tmp_path: Path) -> None:
         write_text(tmp_path / "taken" / "report.json", "text")
 
 
+def test_a_name_too_long_is_bad_input(tmp_path: Path) -> None:
+    with pytest.raises(InvalidInput, match="x: File name too long"):
+        write_text(tmp_path / ("x" * 300), "text")
+
+
 def test_files_are_as_readable_as_any_other(tmp_path: Path) -> None:
     plain = tmp_path / "plain"
     plain.touch()
@@ -61,3 +66,9 @@ def test_files_are_as_readable_as_any_other(tmp_path: Path) -> None:
 
 def test_a_lone_surrogate_becomes_its_escape() -> None:
     assert encode_text("a\ud800é") == b"a\\ud800\xc3\xa9"
+
+
+@pytest.mark.parametrize("folder", ["", ".", "/"], ids=["empty", "here", "root"])
+def test_a_folder_is_no_file(folder: str) -> None:
+    with pytest.raises(InvalidInput, match="a folder, not a file"):
+        write_text(Path(folder), "text")

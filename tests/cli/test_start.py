@@ -9,7 +9,7 @@ import typer
 import yaml
 from tests.fakes import tiny
 from tests.fakes.command import Command
-from tests.fakes.imported_modules import imported, process
+from tests.fakes.imported_modules import COMMAND_LINE, imported, process
 
 from caliper.cli.app import app
 from caliper.cli.commands import COMMANDS
@@ -93,8 +93,12 @@ def test_the_shell_completes_options_of_a_command(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize(
     ("library", "arguments"),
-    [("typer", ("--version",)), ("uvloop", ("evaluate", "--help"))],
-    ids=["of-the-top-level", "of-a-command"],
+    [
+        ("typing", ("--version",)),
+        ("typer", ("--version",)),
+        ("uvloop", ("evaluate", "--help")),
+    ],
+    ids=["of-the-package", "of-the-top-level", "of-a-command"],
 )
 def test_an_interrupt_during_the_imports_leaves_no_traceback(
     tmp_path: Path, library: str, arguments: tuple[str, ...]
@@ -102,7 +106,7 @@ def test_an_interrupt_during_the_imports_leaves_no_traceback(
     # Its import says that it has begun, and then waits for input that never comes.
     text = 'import sys\nprint("importing", flush=True)\nsys.stdin.read()\n'
     (tmp_path / f"{library}.py").write_text(text)
-    words = ("-m", "caliper.cli", *arguments)
+    words = ("-c", COMMAND_LINE, *arguments)
     with process(tmp_path, *words, path=str(tmp_path)) as started:
         assert started.stdout is not None
         assert started.stdout.readline() == "importing\n"

@@ -10,7 +10,7 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import BinaryIO
 
-from caliper.core.errors import StoreFull, StoreUnavailable
+from caliper.core.errors import InvalidInput, StoreFull, StoreUnavailable
 
 # A full disk, a quota and the file size limit of a process all call for more room.
 _NO_ROOM = frozenset({errno.ENOSPC, errno.EDQUOT, errno.EFBIG})
@@ -35,9 +35,11 @@ def open_replacement(path: Path, *, synced: bool = True) -> Iterator[BinaryIO]:
     The data goes to a hidden file in the same folder, is flushed to the device and renamed,
     so that readers find the old file or the new one, never a part, even after a crash. If not
     `synced`, that holds for a crash of the process, not of the machine.
-    Creates missing folders. Raises the error that `store_error` returns for any OSError,
-    including one raised in the block.
+    Creates missing folders. Raises InvalidInput for a path without a name, and the error that
+    `store_error` returns for any OSError, including one raised in the block.
     """
+    if not path.name:
+        raise InvalidInput("a folder, not a file", file=str(path))
     part = path.with_name(f".{path.name}.{os.urandom(4).hex()}.part")
     try:
         file = _create(part)
@@ -64,11 +66,16 @@ def _create(path: Path) -> BinaryIO:
         return path.open("xb")
 
 
-def store_error(path: Path, error: OSError) -> StoreUnavailable:
-    """The error for a file system failure at `path`: StoreFull if there is no room."""
+def store_error(path: Path, error: OSError) -> StoreUnavailable | InvalidInput:
+    """The error for a file system failure at `path`: StoreFull if there is no room, InvalidInput
+    for a name that is too long, which no time heals.
+    """
     if error.errno in _NO_ROOM:
         return StoreFull(f"{path}: disk full; free some space and rerun the same command")
-    return StoreUnavailable(f"{path}: {error.strerror or error}")
+    reason = error.strerror or str(error)
+    if error.errno == errno.ENAMETOOLONG:
+        return InvalidInput(reason, file=str(path))
+    return StoreUnavailable(f"{path}: {reason}")
 
 
 def fill_folder(folder: Path, fill: Callable[[Path], None]) -> Path:

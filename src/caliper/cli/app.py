@@ -99,10 +99,13 @@ def run() -> None:
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         code = Exit.SURROUNDINGS
     except OSError as error:
-        ERR.print(f"[bold red]Error:[/bold red] {escape(str(error))}", soft_wrap=True)
-        if error.errno not in (errno.ENOSPC, errno.EDQUOT, errno.EACCES, errno.EROFS):
+        named = error.filename is not None
+        told = f"{error.filename}: {error.strerror}" if named else str(error)
+        ERR.print(f"[bold red]Error:[/bold red] {escape(told)}", soft_wrap=True)
+        expected = (errno.ENOSPC, errno.EDQUOT, errno.EACCES, errno.EROFS)
+        if not named and error.errno not in expected:
             ERR.print_exception()
-        code = Exit.SURROUNDINGS
+        code = Exit.BAD_INPUT if error.errno == errno.ENAMETOOLONG else Exit.SURROUNDINGS
     except Exception:  # noqa: BLE001 - the last resort reports an internal error
         ERR.print_exception()
         ERR.print("[bold red]Internal error of Caliper.[/bold red] Please report it.")

@@ -10,6 +10,7 @@ import typer
 from rich.markup import escape
 from typer.core import TyperCommand, TyperGroup
 
+from caliper.cli.empty_values import refuse_empty_values
 from caliper.cli.interrupt import restore_interrupt
 from caliper.core.errors import InvalidInput
 from caliper.lazy import require
@@ -144,7 +145,9 @@ class _LazyCommands(Mapping[str, Any]):
             group.add_typer(command, name=name)
         else:
             group.command(name)(command)
-        return typer.main.get_group(group).commands[name]
+        built = typer.main.get_group(group).commands[name]
+        refuse_empty_values(built)
+        return built
 
     def __iter__(self) -> Iterator[str]:
         return iter(COMMANDS)

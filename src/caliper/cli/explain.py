@@ -18,6 +18,7 @@ from caliper.cli.run_arguments import Run
 from caliper.core.report import VerdictRow
 from caliper.core.run import Identity
 from caliper.local.directory import find_run
+from caliper.local.directory_run import DirectoryRun
 from caliper.local.installation import store_at
 from caliper.pipeline.ledger.runs import StoredRun
 from caliper.pipeline.reports.report_files import captions_of_run, stored_texts
@@ -59,7 +60,7 @@ async def _story(run: str, sample: str, place: str | None) -> SampleStory:
         directory = find_run(run)
         spec = directory.read_spec()
         own = directory.store(spec, Path(place) if place else None)
-        return await sample_story(StoredRun(spec, own, directory.captions), sample)
+        return await sample_story(DirectoryRun(spec, own, directory.captions), sample)
     clock = SystemClock()
     store = PackStore(store_at(place), clock)
     spec = await RunBook(store, clock).spec(run)

@@ -222,6 +222,6 @@ ConfigFile = Annotated[
 def output_file(flag: str, what: str) -> typer.models.OptionInfo:
     """An option for a file to write in addition to the terminal output."""
     option: typer.models.OptionInfo = typer.Option(
-        flag, metavar="PATH", help=f"Also write {what} to PATH."
+        flag, metavar="PATH", dir_okay=False, help=f"Also write {what} to PATH."
     )
     return option

@@ -4,8 +4,11 @@ from __future__ import annotations
 
 import os
 import signal
-import threading
-from types import FrameType
+
+# As in `typing`, which takes long to import.
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from types import FrameType
 
 _CODE = 130
 """`Exit.INTERRUPTED`; importing it would take too long before the handler is installed."""
@@ -18,11 +21,14 @@ def exit_on_interrupt() -> None:
     There is nothing to clean up yet. An exception instead would surface inside an import: some
     libraries turn it into an ImportError, and Python prints those raised in callbacks.
     """
-    # Only the main thread may set handlers. A process started with SIGINT ignored keeps it so.
-    if threading.current_thread() is not threading.main_thread():
+    # A process started with SIGINT ignored keeps it so.
+    if signal.getsignal(signal.SIGINT) is not signal.default_int_handler:
         return
-    if signal.getsignal(signal.SIGINT) is signal.default_int_handler:
+    try:
         signal.signal(signal.SIGINT, _leave)
+    except ValueError:
+        # Only the main thread may set handlers.
+        return
 
 
 def restore_interrupt() -> None:
@@ -32,5 +38,7 @@ def restore_interrupt() -> None:
 
 
 def _leave(_number: int, _frame: FrameType | None) -> None:
-    os.write(2, _MESSAGE)
-    os._exit(_CODE)
+    try:
+        os.write(2, _MESSAGE)
+    finally:
+        os._exit(_CODE)

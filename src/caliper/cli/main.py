@@ -1,17 +1,8 @@
-"""The entry point of the `caliper` command, which imports as little as possible."""
+"""The entry point of the `caliper` command, which imports nothing slow before it handles Ctrl-C."""
 
 from __future__ import annotations
 
-import gc
-from typing import TYPE_CHECKING
-
 from caliper.cli.interrupt import exit_on_interrupt, restore_interrupt
-from caliper.lazy import lazy_module
-
-if TYPE_CHECKING:
-    from caliper.cli import app
-else:
-    app = lazy_module("caliper.cli.app")
 
 
 def run() -> None:
@@ -20,9 +11,16 @@ def run() -> None:
     Until the command is imported and starts, Ctrl-C ends the process at once.
     """
     exit_on_interrupt()
+    import gc  # noqa: PLC0415 - after Ctrl-C is handled, as all below
+
+    from caliper.cli.closed_streams import open_closed_streams  # noqa: PLC0415
+
+    open_closed_streams()
     # Imports leave no garbage, and looking for it takes a tenth of the start-up.
     gc.disable()
     try:
+        from caliper.cli import app  # noqa: PLC0415
+
         app.run()
     finally:
         gc.enable()

@@ -14,6 +14,7 @@ from rich.markup import escape
 
 from caliper.adapters.datasets.caption_detection import holds_captions
 from caliper.adapters.datasets.files import DatasetFiles
+from caliper.adapters.datasets.regular_files import check_regular
 from caliper.benchmarks.base import PlanRequest
 from caliper.benchmarks.registry import benchmark, benchmark_names, usable_names
 from caliper.benchmarks.settings import resolve_settings
@@ -84,6 +85,7 @@ def _check(path: Path, name: str | None, *, quiet: bool) -> _Content:
         return _config(path, quiet=quiet)
     if not path.exists():
         raise InvalidInput("no such file or folder", file=str(path))
+    check_regular(path)
     name, kind = _recognise(path, name)
     return _captions(path, name) if kind == "captions" else _data(path, name)
 

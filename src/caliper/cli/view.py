@@ -40,7 +40,9 @@ class ViewOptions:
     runs: AnyRuns = None
     port: Annotated[int, typer.Option("--port", min=0, max=65535, help="Port on 127.0.0.1.")] = 0
     no_open: Annotated[bool, typer.Option("--no-open", help="Open no browser.")] = False
-    out: Annotated[Path | None, typer.Option("--out", help="Write an HTML file instead.")] = None
+    out: Annotated[
+        Path | None, typer.Option("--out", dir_okay=False, help="Write an HTML file instead.")
+    ] = None
     with_media: Annotated[
         bool,
         typer.Option("--with-media", help="Embed pictures, if you may share them."),

@@ -27,6 +27,7 @@ from caliper.core.caption import Caption, CutShort
 from caliper.core.errors import InvalidInput, RunInUse, StoreUnavailable
 from caliper.core.report import Reuse
 from caliper.core.run import SCHEMA, BenchmarkSpec, RunSpec, refuse_newer
+from caliper.local.directory_run import DirectoryRun
 from caliper.pipeline.ledger.run_ledger import RunLedger
 from caliper.pipeline.ledger.runs import StoredRun
 from caliper.pipeline.reports.report_files import TextsOf, captions_of_run
@@ -63,7 +64,7 @@ class RunDirectory:
     def stored_run(self) -> StoredRun:
         """The run, ready to be opened. Raises NewerSchema, or InvalidInput if there is none."""
         spec = self.read_spec()
-        return StoredRun(spec, self.store(spec), self.captions)
+        return DirectoryRun(spec, self.store(spec), self.captions)
 
     async def captions(self, run: RunLedger) -> Captions:
         """The known captions of a run. Raises InvalidInput or StoreUnavailable."""

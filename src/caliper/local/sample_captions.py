@@ -124,7 +124,7 @@ def _is_by_task(path: Path, tasks: Collection[str]) -> bool:
     """Whether a folder has the file of a task, or a file is one."""
     if path.is_dir():
         return any((path / f"{task}.jsonl").exists() for task in tasks)
-    if path.suffix.lower() != ".jsonl" or path.stem not in tasks:
+    if path.suffix.lower() != ".jsonl" or path.stem not in tasks or not path.is_file():
         return False
     first = next(line_rows(path), None)
     return first is None or "sample" not in first.fields

@@ -25,6 +25,7 @@ from caliper.adapters.datasets.csvrows import read_csv
 from caliper.adapters.datasets.jsonrows import line_rows, list_rows, object_rows
 from caliper.adapters.datasets.jsontext import BYTE_ORDER_MARK, unreadable
 from caliper.adapters.datasets.lmms_eval import SAMPLES, is_sample_log, log_row
+from caliper.adapters.datasets.regular_files import check_regular
 from caliper.core.errors import InvalidInput
 from caliper.core.rows import Row
 
@@ -140,6 +141,7 @@ def _known_tool(first: Row) -> tuple[str, Callable[[Row], CaptionRow]] | None:
 
 def kind_of(file: Path) -> str:
     """The format of a file, by its first bytes. Raises InvalidInput for an unsupported one."""
+    check_regular(file)
     try:
         size = file.stat().st_size
         with file.open("rb") as content:

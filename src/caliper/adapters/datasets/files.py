@@ -10,6 +10,7 @@ from pathlib import Path
 from caliper.adapters.datasets import parquet
 from caliper.adapters.datasets.jsonrows import line_rows, list_rows, object_rows
 from caliper.adapters.datasets.jsontext import unreadable
+from caliper.adapters.datasets.regular_files import check_regular
 from caliper.core.errors import InvalidInput, UnknownName
 from caliper.core.keys import files_digest
 from caliper.core.layout import FileFormat, Layout
@@ -88,6 +89,7 @@ class DatasetFiles:
     def files(self, layout: Layout) -> list[Path]:
         """The files that `rows` reads. Raises InvalidInput if they do not fit the layout."""
         form = _FORMS[layout.format]
+        check_regular(self.path)
         if form.file and self.path.is_file():
             files = [self.path]
             if self.path.suffix.lower() not in form.readers:
@@ -101,6 +103,8 @@ class DatasetFiles:
             raise self._unexpected(layout, _kinds(form))
         if not files:
             raise self._unexpected(layout, f"files ending in {_any_of(form)}")
+        for file in files:
+            check_regular(file)
         if not layout.stems:
             return files
         for file in files:

@@ -35,7 +35,7 @@ class RunStore(StoreView):
     """
 
     def __init__(self, folder: Path, spec: RunSpec, shared: ObjectStore) -> None:
-        state = folder / "state"
+        self._state = state = folder / "state"
         self._spec, self._run = spec, spec.run_id
         self._own, self._shared = DirectoryStore(state), shared
         self._prefix = f"runs/{self._run}/"
@@ -56,6 +56,10 @@ class RunStore(StoreView):
             yield self._first
         async for key in super().list(prefix):
             yield key
+
+    def file_of(self, key: str) -> Path:
+        """The file of an object of the run, by its key with or without `runs/<id>/`."""
+        return self._state / self._place(self._prefix + key.removeprefix(self._prefix))[1]
 
     def _place(self, key: str) -> tuple[ObjectStore, str]:
         rest = key.removeprefix(self._prefix)

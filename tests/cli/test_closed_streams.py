@@ -1,0 +1,43 @@
+"""Standard streams that the shell closes, and what a command then does."""
+
+import sys
+from pathlib import Path
+
+import pytest
+from tests.fakes import tiny
+from tests.fakes.imported_modules import process
+
+EVALUATE = (
+    *("evaluate", "captionqa", "--data", "captionqa.json"),
+    *("--captions", "captions/captionqa.json", "--coverage-floor", "0", "--out", "run"),
+)
+
+
+@pytest.fixture
+def folder(tmp_path: Path) -> Path:
+    tiny.write_all(tmp_path)
+    return tmp_path
+
+
+def ended(folder: Path, closed: str, *words: str) -> tuple[int, str, str]:
+    """The exit code and output of a command whose streams `closed` are closed."""
+    script = f'exec "$0" -m caliper.cli "$@" {closed}'
+    command = ("-c", "import os, sys; os.execvp('sh', ['sh', '-c', *sys.argv[1:]])", script)
+    with process(folder, *command, sys.executable, *words) as started:
+        out, err = started.communicate(timeout=90)
+    return started.returncode, out, err
+
+
+@pytest.mark.parametrize("closed", [">&-", ">&- 2>&-", "<&- >&- 2>&-"])
+def test_a_run_without_streams_is_one_with_them(folder: Path, closed: str) -> None:
+    # It warns of a row that cannot be used.
+    assert ended(folder, closed, *EVALUATE)[:2] == (0, "")
+    assert (folder / "run" / "report.html").is_file()
+    for words in (("report", "run"), ("report", "run", "--json"), ("validate", "run")):
+        assert ended(folder, closed, *words) == (0, "", "")
+
+
+def test_errors_are_told_without_standard_output(folder: Path) -> None:
+    code, _, err = ended(folder, ">&-", "validate", "nowhere", "--quiet")
+    assert (code, err) == (2, "Error: nowhere: no such file or folder\n")
+    assert ended(folder, "2>&-", "validate", "nowhere") == (2, "", "")
