@@ -198,6 +198,8 @@ def test_files_of_others_are_not_replaced_by_a_report_from_over_there(
 
     strict = (*EVALUATE, "--set", "reply_reading=strict", *there)
     assert another in caliper(*strict, "--coverage-floor", 0, "--out", "served", code=2).err
+    assert caliper("runs", "--server", server, "--json").told == [listed]
+    caliper(*strict)
     runs = caliper("runs", "--server", server, "--json").told
     (other,) = (run["run"] for run in runs if run != listed)
     for folder, said in (("served", another), ("docs", "contains report.md")):

@@ -63,9 +63,18 @@ def test_the_report_of_another_run_stays(folder: Path, spec: RunSpec) -> None:
         replace(REQUEST, name="theirs"),
         replace(REQUEST, limit=2),
         replace(REQUEST, judge_share=0.5),
-        replace(REQUEST, benchmarks=(replace(REQUEST.benchmarks[0], captions="e" * 64),)),
+        *(
+            replace(REQUEST, benchmarks=(replace(REQUEST.benchmarks[0], **changes),))
+            for changes in (
+                {"name": "comprecap"},
+                {"captions": "e" * 64},
+                {"data": "e" * 64},
+                {"settings": {"reading": "released"}},
+                {"prompt": "detailed"},
+            )
+        ),
     ],
-    ids=["name", "limit", "share", "captions"],
+    ids=["name", "limit", "share", "benchmark", "captions", "data", "setting", "prompt"],
 )
 def test_a_request_for_another_run_is_refused(folder: Path, request_: EvaluationRequest) -> None:
     with pytest.raises(InvalidInput, match=REFUSED):

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 
 from caliper.adapters.exports.report_reader import read_report
 from caliper.adapters.files import write_atomically
+from caliper.benchmarks.settings import resolve_settings
 from caliper.core.errors import InvalidInput, StoreUnavailable
 from caliper.core.keys import canonical_json
 from caliper.core.report import Report
@@ -15,6 +16,7 @@ from caliper.core.run import RunSpec
 from caliper.pipeline.ledger.declaration import empty_report
 from caliper.pipeline.planning.resolution import EvaluationRequest
 from caliper.pipeline.reports.run_reader import FILES
+from caliper.pipeline.store.dataset_names import is_dataset_name
 
 if TYPE_CHECKING:
     from caliper.adapters.remote.gateway import RemoteGateway
@@ -37,16 +39,10 @@ class ReportFolder:
         self._report = None if path is None else _read(path)
 
     def refuse_other_request(self, request: EvaluationRequest) -> None:
-        """Raise InvalidInput if the report is surely not of the run that a request leads to.
-
-        Before its start, nobody knows the models and the data of the installation.
+        """Raise InvalidInput if the report is surely not of the run that a request leads to. Before
+        its start, only the installation knows its models.
         """
-        if self._report is None:
-            return
-        spec = self._report.spec
-        captions = {part.name: part.captions for part in request.benchmarks if part.captions}
-        asked = all(getattr(request, field) == spec.get(field) for field in _ASKED)
-        if not asked or captions != spec.get("captions"):
+        if self._report is not None and not _may_be_of(self._report, request):
             self._refuse(self._report)
 
     def refuse_other_run(self, spec: RunSpec) -> None:
@@ -100,6 +96,23 @@ def _read(folder: Path) -> Report | None:
             "not a report of this release; choose a new or an empty directory with --out",
             file=str(file),
         ) from error
+
+
+def _may_be_of(report: Report, request: EvaluationRequest) -> bool:
+    spec, settings = report.spec, {part.name: part.settings for part in report.benchmarks}
+    if settings.keys() != {part.name for part in request.benchmarks}:
+        return False
+    captions = {part.name: part.captions for part in request.benchmarks if part.captions}
+    return (
+        all(getattr(request, field) == spec.get(field) for field in _ASKED)
+        and captions == spec.get("captions")
+        and all(
+            {**resolve_settings(part.name, part.settings), "prompt": part.prompt}.items()
+            <= settings[part.name].items()
+            and (is_dataset_name(part.data) or part.data == spec.get("data", {}).get(part.name))
+            for part in request.benchmarks
+        )
+    )
 
 
 def _identity(report: Report) -> bytes:
