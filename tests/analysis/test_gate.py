@@ -143,6 +143,31 @@ def test_too_little_to_decide_on() -> None:
     assert told == "the candidate covers 98.996%, less than 99.000%"
 
 
+def test_every_figure_needs_scores_of_its_own_questions() -> None:
+    """One hundredth of a benchmark may be an eighth of a task."""
+    task = ("tasks", "OCR", "f1")
+    thin = replace(WHOLE, shares={"capability": {"tasks.OCR.f1": 0.87}})
+    figures = {"capability": {F1: difference(9.0), task: difference(9.0)}}
+    for tier, decision in (
+        (Tier.CRITICAL, Decision.INCONCLUSIVE),
+        (Tier.SUPPORTING, Decision.INCONCLUSIVE),
+        (Tier.ADVISORY, Decision.PASSED),
+    ):
+        policy = Policy((CHECK, Check("capability", "tasks.OCR.f1", tier)))
+        gated = gate(policy, figures, WHOLE, thin)
+        assert gated.decision is decision
+        assert [(one.decision, one.reason) for one in gated.findings] == [
+            (Decision.PASSED, ""),
+            (
+                Decision.INCONCLUSIVE,
+                "the candidate covers 87.0% of its questions, less than 99.0%",
+            ),
+        ]
+    assert gate(policy, figures, thin, WHOLE).findings[1].reason.startswith("the base covers 87.0%")
+    loose = replace(policy, min_coverage=0.8)
+    assert gate(loose, figures, WHOLE, thin).findings[1].decision is Decision.PASSED
+
+
 def test_every_benchmark_that_the_candidate_lacks_is_a_critical_finding_by_name() -> None:
     base = GateSide(complete=True, coverage={"comprecap": 1.0, "capability": 1.0, "captionqa": 1.0})
     candidate = GateSide(complete=True, coverage={"capability": 1.0})

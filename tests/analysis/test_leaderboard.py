@@ -174,3 +174,38 @@ def test_partial_runs_come_after_complete_ones() -> None:
         (3, "short"),
         (4, "cut"),
     ]
+
+
+def counted(name: str, average: float, *, scored: int, share: float = 1.0) -> Report:
+    """A run with scores of this many of the hundred questions of one task."""
+    report = over_tasks(name, average, OCR=average, event=average)
+    (part,) = report.benchmarks
+    counts = {
+        ("tasks", task, each): Estimate(number)
+        for task, number_scored in (("OCR", scored), ("event", 100))
+        for each, number in (("n_scored", number_scored), ("n_unscored", 100 - number_scored))
+    }
+    covered = Coverage(1000, round(1000 * share))
+    part = replace(part, estimates={**part.estimates, **counts}, coverage=covered)
+    return replace(report, benchmarks=(part,))
+
+
+def test_a_figure_over_fewer_questions_is_not_ranked_among_those_over_all() -> None:
+    rows = by_average(
+        counted("silent", 90.0, scored=87),
+        counted("honest", 60.0, scored=100),
+        counted("unlucky", 70.0, scored=99),
+        counted("half", 95.0, scored=50, share=0.5),
+    ).standings
+    assert [(row.name, row.lacking) for row in rows] == [
+        ("unlucky", ()),
+        ("honest", ()),
+        ("half", ("50.0% of CAPability",)),
+        ("silent", ("13.0% of OCR",)),
+    ]
+    # What no run has a score of, such as a question without ground truth, none lacks.
+    rows = by_average(counted("a", 90.0, scored=87), counted("b", 80.0, scored=87)).standings
+    assert [row.lacking for row in rows] == [(), ()]
+    # A partial run is said to be one.
+    cut = replace(counted("cut", 90.0, scored=50, share=0.5), state="finished")
+    assert by_average(cut, counted("whole", 60.0, scored=100)).standings[1].lacking == ()

@@ -41,8 +41,9 @@ def test_readable_replies_are_asked_for_once() -> None:
     assert batches == [[(0, 0), (1, 0)]]
 
 
-def test_a_long_reply_is_read_behind_its_thoughts() -> None:
-    thoughts = f"<think>{'no ' * LONGEST}</think>"
+@pytest.mark.parametrize("mark", ["<{}think>", "[{}THINK]"])
+def test_a_long_reply_is_read_behind_its_thoughts(mark: str) -> None:
+    thoughts = f"{mark.format('')}{'no ' * LONGEST}{mark.format('/')}"
     results, batches = asked([Reply(f"{thoughts}yes")])
     assert results[0][0] == ONE
     assert results[0][1].reply == f"{thoughts}yes"

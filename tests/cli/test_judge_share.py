@@ -63,6 +63,13 @@ async def test_it_is_never_ranked_and_only_compared_on_purpose(tmp_path: Path) -
     assert "judge_share" in unlike.err
     compared = await run(tmp_path, "compare", "runs/whole", "runs/part", "--anyway")
     assert "is judged in part: CAPability (25.00% of 20)" in " ".join(compared.out.split())
+    # A question that is not drawn is not one that lacks a score.
+    check = {"benchmark": "capability", "figure": "tasks.scene.f1", "max_drop": 101}
+    tiny.text(tmp_path / "policy.yaml", json.dumps({"checks": [check]}))
+    flags = ("--policy", "policy.yaml", "--anyway", "--json")
+    gated = json.loads((await run(tmp_path, "gate", "runs/whole", "runs/part", *flags)).out)
+    (finding,) = gated["findings"]
+    assert (finding["decision"], finding["difference"]["paired"]) == ("passed", DRAWN)
 
 
 async def test_a_captioner_captions_everything_and_needs_a_revision(tmp_path: Path) -> None:

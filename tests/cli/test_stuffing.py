@@ -7,6 +7,11 @@ from tests.fakes.command import with_runs
 from tests.fakes.stuffed_captions import stuff, stuffed
 
 
+def gate_policy(folder: Path) -> None:
+    check = {"benchmark": "capability", "figure": "average.f1", "max_drop": 1.0}
+    (folder / "policy.yaml").write_text(yaml.safe_dump({"checks": [check]}))
+
+
 def test_a_caption_that_lists_everything_is_not_gated(tmp_path: Path) -> None:
     ran = with_runs(tmp_path, careless=["careless"])
     config = stuff(ran.folder, stuffed())
@@ -14,8 +19,7 @@ def test_a_caption_that_lists_everything_is_not_gated(tmp_path: Path) -> None:
     said = " ".join(shown.out.split())
     assert said.startswith("Not for comparison. Signs of stuffing in CAPability: 113 of 113")
     assert said.count("Signs of stuffing in") == 3
-    check = {"benchmark": "capability", "figure": "average.f1", "max_drop": 1.0}
-    (tmp_path / "policy.yaml").write_text(yaml.safe_dump({"checks": [check]}))
+    gate_policy(tmp_path)
     gated = ran("gate", "--policy", "policy.yaml", "careless", "stuffed", code=3)
     why = "100.0% of the captions of the candidate show signs of stuffing"
     assert why in " ".join(gated.out.split())
@@ -40,3 +44,15 @@ def test_a_caption_that_lists_everything_is_not_gated(tmp_path: Path) -> None:
     styles = told["benchmarks"]["capability"]["tasks"]["style"]
     assert (styles["f1"], styles["f1_one"], styles["labels"]) == (100.0, 0.0, 9.0)
     assert "Not for comparison" in (ran.folder / "runs" / "stuffed" / "report.html").read_text()
+
+
+def test_most_camera_angles_in_other_words_are_not_gated(tmp_path: Path) -> None:
+    ran = with_runs(tmp_path, careless=["careless"])
+    angles = "It is taken at eye level, from a bird's eye view, and with a canted frame."
+    config = stuff(ran.folder, angles)
+    shown = ran("evaluate", "--config", config, "--out", "runs/stuffed", code=0)
+    said = "Signs of stuffing in CAPability: 9 of 113 captions (categories 9)"
+    assert said in " ".join(shown.out.split())
+    gate_policy(tmp_path)
+    gated = ran("gate", "--policy", "policy.yaml", "careless", "stuffed", code=3)
+    assert "8.0% of the captions of the candidate show signs" in " ".join(gated.out.split())

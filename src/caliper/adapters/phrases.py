@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from caliper.analysis.agreement import Coefficient
     from caliper.analysis.compare import Difference
     from caliper.analysis.leaderboard import LeaderboardRow
-    from caliper.pipeline.comparing.comparison import Side
+    from caliper.pipeline.comparing.comparison import Against, Side
 
 NO_DATA = "no data"
 _MINUS = "\N{MINUS SIGN}"
@@ -107,7 +107,15 @@ def distance_to_best(row: LeaderboardRow) -> str:
         return ""
     text = with_interval(difference)
     text = text if row.clear else f"{text}, not clear"
-    return "; ".join(filter(None, (text, dimensions(difference))))
+    return "; ".join(filter(None, (text, basis(difference))))
+
+
+def basis(difference: Difference) -> str:
+    """The tasks or domains, and the questions, that a difference covers; empty unless one of the
+    runs lacks some.
+    """
+    questions = "over the questions scored in both" if difference.leaves_out else ""
+    return "; ".join(filter(None, (dimensions(difference), questions)))
 
 
 def dimensions(difference: Difference) -> str:
@@ -118,6 +126,14 @@ def dimensions(difference: Difference) -> str:
         f"the {len(difference.over)} that both have" if difference.over else "none: nothing shared"
     )
     return f"over {number_of}; without {', '.join(map(readable, difference.without))}"
+
+
+def unpaired(candidate: Against) -> str:
+    """How many questions are unscored in one run, and whether differences leave them out."""
+    differences = (each for part in candidate.parts for each in part.figures.values())
+    leaves_out = any(each.leaves_out for each in differences)
+    text = f"{candidate.flips.unpaired:,} unscored in one run"
+    return f"{text}, left out of the differences" if leaves_out else text
 
 
 def probability(p: float | None) -> str:

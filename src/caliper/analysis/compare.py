@@ -8,7 +8,8 @@ Only clusters that contribute to a figure's denominator count as observations, a
 fewer of them sets the number. If no cluster moves a part of a figure, or one of the runs, its
 uncertainty is added to the standard error.
 
-A figure over several dimensions is compared over those that both runs have.
+A figure over several dimensions is compared over those that both runs have, and every figure over
+the questions that are scored in both: else a run would gain by having no score where it is wrong.
 
 The p-value is McNemar's if every cluster has one question that is right or wrong in both runs,
 else that of the jackknife's t, or the sign test's if the jackknife has no spread. The difference
@@ -22,6 +23,7 @@ import math
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
+from itertools import chain
 from typing import NamedTuple
 
 from caliper.analysis.constant_part import error_left_open, fewer_observations, subtract
@@ -42,7 +44,8 @@ from caliper.core.tally import Sums, Tally
 
 @dataclass(frozen=True, slots=True)
 class Difference:
-    """The difference of a figure between two runs. `value` is second minus first, in its unit.
+    """The difference of a figure between two runs. `value` is second minus first, in its unit, over
+    the questions scored in both; `first` and `second` are over all that each run has.
 
     `low` and `high` are the 95% interval (None without one); `method` is jackknife, exact, or
     empty. `clusters` counts the clusters that contribute to the figure in either run, `paired`
@@ -78,6 +81,15 @@ class Difference:
     without: tuple[str, ...] = ()
 
     @property
+    def leaves_out(self) -> bool:
+        """Whether the figures are not over the same questions, and `value` is not second minus
+        first.
+        """
+        if self.first is None or self.second is None:
+            return False
+        return self.value is None or self.value != self.second - self.first
+
+    @property
     def untested_reason(self) -> str:
         """Why there is no p-value; empty where there is one."""
         if self.p is not None:
@@ -85,17 +97,27 @@ class Difference:
         return "no data" if self.value is None else "not tested"
 
 
+Tallies = tuple[Tally, Tally]
+"""The tallies of the first and the second run."""
+
+
 def compare(
-    figures: Iterable[Figure], first: Tally, second: Tally, base: Iterable[Figure] = ()
+    figures: Iterable[Figure],
+    first: Tally,
+    second: Tally,
+    base: Iterable[Figure] = (),
+    shared: Tallies | None = None,
 ) -> dict[Path, Difference]:
-    """The difference of every figure by its path, in the order of the figures. `base` are the
-    figures of the first run, if its dimensions may differ.
+    """The difference of every figure by its path, in the order of the figures. `base` and `shared`
+    are as for `difference`.
     """
     base_figures = {figure.path: figure for figure in base}
     return adjust(
         [
             {
-                figure.path: difference(figure, first, second, base_figures.get(figure.path))
+                figure.path: difference(
+                    figure, first, second, base_figures.get(figure.path), shared
+                )
                 for figure in figures
             }
         ]
@@ -126,14 +148,21 @@ def family(path: Path) -> Path:
 
 
 def difference(
-    figure: Figure, first: Tally, second: Tally, base: Figure | None = None
+    figure: Figure,
+    first: Tally,
+    second: Tally,
+    base: Figure | None = None,
+    shared: Tallies | None = None,
 ) -> Difference:
     """The difference of one figure, second minus first; not adjusted for others. `base` is the
-    figure of the first run, if its dimensions may differ.
+    figure of the first run, if its dimensions may differ, and `shared` are both tallies of the
+    questions scored in both runs, if one of them has more.
     """
-    tallies = (first, second)
-    figure, over, without = _shared(figure, base or figure, tallies)
-    before, after = (_value(figure, _totals(figure, tally)) for tally in tallies)
+    own = (first, second)
+    tallies = shared or own
+    sides = ((base or figure, first), *((figure, tally) for tally in (second, *(shared or ()))))
+    figure, over, without = _over_shared_dimensions(figure, sides)
+    before, after = (_value(figure, _totals(figure, tally)) for tally in own)
     names = [
         contributors([tally.clusters(cell) for cell in figure.cells], figure.divisor)
         for tally in tallies
@@ -146,6 +175,10 @@ def difference(
         over=over,
         without=without,
     )
+    if before is None or after is None:
+        return result
+    if figure.kind is not Kind.COUNT:
+        before, after = (_value(figure, _totals(figure, tally)) for tally in tallies)
     if before is None or after is None:
         return result
     result = replace(result, value=after - before)
@@ -168,19 +201,18 @@ def _totals(figure: Figure, tally: Tally) -> dict[str, Sums]:
     return {cell: tally.total(cell) for cell in figure.cells}
 
 
-def _shared(
-    figure: Figure, base: Figure, tallies: Sequence[Tally]
+def _over_shared_dimensions(
+    figure: Figure, sides: Sequence[tuple[Figure, Tally]]
 ) -> tuple[Figure, tuple[str, ...], tuple[str, ...]]:
-    """The figure over the dimensions that both runs have, the names of these dimensions, and those
+    """The figure over the dimensions that all sides have, the names of these dimensions, and those
     of the others; no names if the dimensions are the same.
     """
-    sides = [
+    names = [
         [part.dimension for part in one.parts if value_of(part, _totals(part, tally)) is not None]
-        for one, tally in zip((base, figure), tallies, strict=True)
+        for one, tally in sides
     ]
-    base_names, names = sides
-    shared = tuple(name for name in names if name in base_names)
-    without = tuple(name for name in dict.fromkeys(base_names + names) if name not in shared)
+    shared = tuple(name for name in names[1] if all(name in each for each in names))
+    without = tuple(name for name in dict.fromkeys(chain(*names)) if name not in shared)
     if not without:
         return figure, (), ()
     cells = {cell for part in figure.parts if part.dimension in shared for cell in part.cells}

@@ -34,7 +34,8 @@ class Changes:
     """Counts of questions, and the largest `limit` changes in each direction.
 
     `same` questions have equal scores in both runs; `unpaired` ones are in one run only, or
-    Unscored in one of them: they say nothing about a change.
+    Unscored in one of them: they say nothing about a change. `left_out` are those of them that both
+    runs planned and one has a score of: by their index in the first and in the second run.
     """
 
     limit: int
@@ -42,6 +43,7 @@ class Changes:
     worse: int = 0
     same: int = 0
     unpaired: int = 0
+    left_out: tuple[set[int], set[int]] = field(default_factory=lambda: (set(), set()))
     _largest: dict[bool, list[Change]] = field(default_factory=dict)
 
     def add(self, changes: Iterable[Change]) -> None:

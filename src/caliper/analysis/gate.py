@@ -80,7 +80,9 @@ class Check:
 
 @dataclass(frozen=True, slots=True)
 class Policy:
-    """The checks of a gate. Both runs have to cover `min_coverage` of a benchmark's questions."""
+    """The checks of a gate. Both runs have to cover `min_coverage` of a benchmark's questions, and
+    of those of each figure.
+    """
 
     checks: tuple[Check, ...]
     level: float = LEVEL
@@ -106,11 +108,14 @@ class GateFinding:
 class GateSide:
     """The gate's view of one run: whether it is complete, its coverage by benchmark, and by
     benchmark the share of captions with signs of stuffing, where it is too high to trust figures.
+    `shares` has, by benchmark and figure, the share of the questions scored in either run that this
+    run has a score of, where not all are scored in both.
     """
 
     complete: bool
     coverage: Mapping[str, float]
     stuffed: Mapping[str, float] = field(default_factory=dict)
+    shares: Mapping[str, Mapping[str, float]] = field(default_factory=dict)
 
 
 @dataclass(frozen=True, slots=True)
@@ -135,16 +140,20 @@ def gate(
     named = {check.benchmark for check in policy.checks}
     lost = base.coverage.keys() - candidate.coverage.keys() - named
     checks = (*policy.checks, *(Check(name, _ANY, Tier.CRITICAL) for name in sorted(lost)))
-    reasons = {check: unfit(policy, check, base, candidate) for check in checks}
-    findings = [
-        replace(finding, reason=reasons[check])
+    sides = {"base": base, "candidate": candidate}
+    matched = [
+        (finding, unfit(policy, check, base, candidate) or _uncovered(policy, finding, sides))
         for check in checks
         for finding in _matching(check, differences.get(check.benchmark, {}))
     ]
-    findings = [finding if finding.reason else _test(finding, policy.level) for finding in findings]
+    findings = [
+        replace(finding, reason=reason) if reason else _test(finding, policy.level)
+        for finding, reason in matched
+    ]
     findings = _with_regressions(findings, policy.level)
     open_ = any(
-        _keeps_open(finding, reasons[finding.check], base, candidate) for finding in findings
+        _keeps_open(finding, reason, base, candidate)
+        for finding, (_, reason) in zip(findings, matched, strict=True)
     )
     return GateResult(_decision(findings, something_missing=open_), tuple(findings))
 
@@ -182,39 +191,50 @@ def unfit(policy: Policy, check: Check, base: GateSide, candidate: GateSide) -> 
             return f"the {name} has no {check.benchmark}"
         if not side.complete:
             return f"the {name} is not complete"
-        if side.coverage[check.benchmark] < policy.min_coverage:
-            covered, floor = _apart(side.coverage[check.benchmark], policy.min_coverage)
-            return f"the {name} covers {covered}, less than {floor}"
+        if reason := _too_few(name, side.coverage[check.benchmark], policy):
+            return reason
         if check.benchmark in side.stuffed:
             share = side.stuffed[check.benchmark]
             return f"{share:.1%} of the captions of the {name} show signs of stuffing"
     return ""
 
 
-def _apart(share: float, bound: float) -> tuple[str, str]:
-    """Two shares as percentages, with enough digits to differ."""
-    pairs = ((f"{share:.{digits}%}", f"{bound:.{digits}%}") for digits in range(1, 15))
-    return next((pair for pair in pairs if pair[0] != pair[1]), (str(share), str(bound)))
+def _uncovered(policy: Policy, finding: GateFinding, sides: Mapping[str, GateSide]) -> str:
+    """Why too few of a figure's questions have a score; empty if enough have."""
+    own = finding.check.benchmark, finding.figure
+    shares = ((name, side.shares.get(own[0], {}).get(own[1], 1.0)) for name, side in sides.items())
+    texts = (_too_few(name, share, policy, " of its questions") for name, share in shares)
+    return next(filter(None, texts), "")
+
+
+def _too_few(name: str, share: float, policy: Policy, of: str = "") -> str:
+    """That a side covers too little, with enough digits to show it; empty if it covers enough."""
+    floor = policy.min_coverage
+    if share >= floor:
+        return ""
+    pairs = ((f"{share:.{digits}%}", f"{floor:.{digits}%}") for digits in range(1, 15))
+    covered, least = next((pair for pair in pairs if pair[0] != pair[1]), (str(share), str(floor)))
+    return f"the {name} covers {covered}{of}, less than {least}"
 
 
 def _test(finding: GateFinding, level: float) -> GateFinding:
     """Test a finding on its own: can a drop of more than the margin be ruled out?"""
     check, difference = finding.check, finding.difference
     if difference is None or difference.value is None:
-        return _open(finding, "no such figure in both runs")
+        return replace(finding, reason="no such figure in both runs")
     if finding.better is Better.NEITHER:
-        return _open(finding, "neither a higher nor a lower value is better")
+        return replace(finding, reason="neither a higher nor a lower value is better")
     if difference.paired < check.min_pairs:
-        return _open(finding, f"{difference.paired} pairs, fewer than {check.min_pairs}")
+        return replace(finding, reason=f"{difference.paired} pairs, fewer than {check.min_pairs}")
     margin = check.margin(difference.first)
     finding = replace(finding, margin=margin)
     p_values = _p_values(finding)
     if p_values is None:
-        return _open(finding, "the difference has no interval")
+        return replace(finding, reason="the difference has no interval")
     if p_values.passed < level:
-        return _decided(finding, Decision.PASSED)
+        return replace(finding, decision=Decision.PASSED)
     loss = "drop" if finding.better is Better.MORE else "rise"
-    return _open(finding, f"a {loss} of more than {margin:g} is not ruled out")
+    return replace(finding, reason=f"a {loss} of more than {margin:g} is not ruled out")
 
 
 class _PValues(NamedTuple):
@@ -260,16 +280,8 @@ def _with_regressions(findings: list[GateFinding], level: float) -> list[GateFin
         adjusted = holm([None if one is None else one.regression for one in p_values])
         for place, p in zip(places, adjusted, strict=True):
             if p is not None and p < level:
-                results[place] = _decided(findings[place], Decision.REGRESSION)
+                results[place] = replace(findings[place], decision=Decision.REGRESSION, reason="")
     return results
-
-
-def _decided(finding: GateFinding, decision: Decision) -> GateFinding:
-    return replace(finding, decision=decision, reason="")
-
-
-def _open(finding: GateFinding, reason: str) -> GateFinding:
-    return replace(finding, reason=reason)
 
 
 def _decision(findings: list[GateFinding], *, something_missing: bool) -> Decision:

@@ -10,7 +10,7 @@ checkpoints, the chance of any clear row is then at most the significance level.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from math import comb
 
@@ -20,6 +20,7 @@ from caliper.benchmarks.base import Better
 from caliper.benchmarks.registry import benchmark
 from caliper.core.errors import InvalidInput
 from caliper.core.report import BenchmarkReport, Estimate, Path, Report, Table
+from caliper.core.run import COVERAGE_FLOOR
 
 _NO_DATA = Estimate(None)
 
@@ -40,9 +41,9 @@ class LeaderboardRow:
     `behind` is the difference from the best in the ranking column (None for the best, and if
     nothing is paired). `clear`: it is significant, adjusted over all pairs of rows. `remarks` say
     how the run differs from the first one named. `lacking` are the dimensions, such as tasks, for
-    which another row has a figure and this one does not: an average over fewer dimensions is not
-    ranked among those over all. `stuffed`: captions of a benchmark on the board list everything
-    (`Suspicious.stuffing`).
+    which another row has a figure and this one does not, or how much of them this one has no scores
+    of: an average over fewer dimensions or questions is not ranked among those over all. `stuffed`:
+    captions of a benchmark on the board list everything (`Suspicious.stuffing`).
     """
 
     run: int
@@ -150,16 +151,57 @@ def rank(
 
 
 def _lacking(reports: Sequence[Report], dimensions: Sequence[Column]) -> list[tuple[str, ...]]:
-    """Per run, the labels of columns for which it has no figure but another run does."""
+    """Per run, the labels of columns for which it has no figure but another run does, or of a
+    complete run the missing share of columns or benchmarks of which it has too few scores.
+    """
     rows = [_figures(report, dimensions) for report in reports]
     available = [any(one.value is not None for one in column) for column in zip(*rows, strict=True)]
+    short = _short(reports, dimensions)
     return [
         tuple(
             column.label
             for column, one, some in zip(dimensions, row, available, strict=False)
             if some and one.value is None
         )
-        for row in rows
+        + (() if report.partial else missing)
+        for report, row, missing in zip(reports, rows, short, strict=True)
+    ]
+
+
+def _short(reports: Sequence[Report], dimensions: Sequence[Column]) -> list[tuple[str, ...]]:
+    """Per run, the share of each benchmark's questions that it has no score of, compared with the
+    run that has most, if a complete run must not lack so many; if there is none, of each column's.
+    """
+    names = {column.benchmark for column in dimensions}
+    whole = [
+        {part.title: part.coverage.share for part in report.benchmarks if part.name in names}
+        for report in reports
+    ]
+    columns = [dict(_scored_shares(report, dimensions)) for report in reports]
+    pairs = zip(_missing(whole), _missing(columns), strict=True)
+    return [missing or parts for missing, parts in pairs]
+
+
+def _scored_shares(report: Report, dimensions: Sequence[Column]) -> Iterator[tuple[str, float]]:
+    """The share of questions with a score, by label, of columns with counts of their own."""
+    for column in dimensions:
+        counts = [
+            replace(column, path=(*column.path[:-1], name)) for name in ("n_scored", "n_unscored")
+        ]
+        scored, unscored = (each.value for each in _figures(report, counts))
+        if scored and unscored is not None:
+            yield column.label, scored / (scored + unscored)
+
+
+def _missing(runs: Sequence[Mapping[str, float]]) -> list[tuple[str, ...]]:
+    most = {name: max(run.get(name, 0.0) for run in runs) for run in runs for name in run}
+    return [
+        tuple(
+            f"{1 - share / most[name]:.1%} of {name}"
+            for name, share in run.items()
+            if share < COVERAGE_FLOOR * most[name]
+        )
+        for run in runs
     ]
 
 

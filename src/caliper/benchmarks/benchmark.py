@@ -214,6 +214,8 @@ class Benchmark:
 
     A caption that states nearly all names of a group shows a sign of stuffing.
     """
+    many_labels: Callable[[Question[Any]], int | None] = lambda _: None
+    """Return how many labels in a verdict, at least 3, are a sign of stuffing; None if none are."""
     needs_language: bool = False
     """Whether `examine` requests nouns and embeddings."""
     rules: Callable[[Ask], Answer] | None = None

@@ -6,6 +6,7 @@ from collections.abc import Callable, Generator, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
+from caliper.benchmarks.replies import after_thoughts
 from caliper.core.outcome import Evidence, Outcome, Reason, Unscored, Verdict
 from caliper.core.question import Answer, Ask, Examination, Failure, Item, Question
 
@@ -80,7 +81,7 @@ def _read_bounded(ask: Ask, text: str, read: Reader) -> Reading:
     for a verdict.
     """
     if len(text) > LONGEST:
-        text = text.rpartition("</think>")[2]
+        text = after_thoughts(text) or text
     if len(text) > LONGEST:
         return Reading(UNREADABLE, f"it has more than {LONGEST:,} characters")
     return read(ask, text)

@@ -11,7 +11,8 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from itertools import chain
 
-from caliper.benchmarks.statements import Stance, Statement, Voices
+from caliper.benchmarks.attributions import ANNOUNCEMENT
+from caliper.benchmarks.statements import Stance, Statement, Voices, is_limited
 
 _NO_LETTER_BEFORE = r"(?<![A-Za-z\u00c0-\u024f0-9_'\u2019/&+.-])"
 _NO_LETTER_AFTER = r"(?![A-Za-z\u00c0-\u024f0-9_'\u2019/&+-])"
@@ -171,6 +172,7 @@ def letter_statements(text: str, voices: Voices) -> list[Statement[str]]:
     return [
         Statement(None if at in reports else _sole_letter(text, at), at, mark)
         for at, mark in marks.items()
+        if not is_limited(text, at + 1)
     ]
 
 
@@ -206,7 +208,8 @@ def _cued_letters(text: str, voices: Voices) -> Iterator[tuple[int, Stance]]:
             )
     at = _closing_letter(text)
     if at is not None:
-        yield at, Stance.QUOTED if voices.is_quoted(at) else Stance.OWN
+        announced = ANNOUNCEMENT.search(text, max(0, at - 80), at)
+        yield at, Stance.QUOTED if announced or voices.is_quoted(at) else Stance.OWN
 
 
 def _standalone_letters(text: str, voices: Voices) -> Iterator[tuple[int, Stance]]:

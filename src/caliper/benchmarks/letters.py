@@ -26,7 +26,14 @@ from caliper.benchmarks.option_statements import (
 from caliper.benchmarks.option_texts import OptionMention, OptionTexts
 from caliper.benchmarks.replies import answer_text, strip_code_fence
 from caliper.benchmarks.restatements import answers_by_statement, is_about, landmarks, plain_answers
-from caliper.benchmarks.statements import Stance, Statement, Voices, is_inside, settle
+from caliper.benchmarks.statements import (
+    Stance,
+    Statement,
+    Voices,
+    is_inside,
+    is_limited,
+    settle,
+)
 from caliper.core.fence import LONGEST
 
 
@@ -81,6 +88,7 @@ def _normal(text: str) -> str:
 
 
 _ANSWER_KEYS = ("answer", "letter", "choice", "option", "selected", "response", "final")
+_NO_ANSWER_KEYS = {"error", "warning", "exception", "detail", "question", "thought", "thoughts"}
 
 
 _RIGHT = {"true", "yes", "correct", "right"}
@@ -100,7 +108,12 @@ def _values_of_object(text: str) -> list[str] | None:
             answers = [
                 key for key, verdict in zip(value, verdicts, strict=True) if verdict in _RIGHT
             ]
-        value = answers or (list(value.values()) if len(value) == 1 else [])
+        value = answers or [
+            inner
+            for key, inner in value.items()
+            if len(value) == 1
+            and (str(key).casefold() not in _NO_ANSWER_KEYS or abstentions(str(inner)))
+        ]
     else:
         value = [value]
     flat = [each for one in value for each in (one if isinstance(one, list) else [one])]
@@ -170,6 +183,7 @@ def _statements(
         and not is_about(text, mention.start, landmark_words)
         and not _HYPOTHETICAL.search(text, max(0, mention.start - 60), mention.start)
         and not has_cross_mark(text, mention.start, mention.end)
+        and not is_limited(text, mention.end)
     ]
     yield from option_statements(voices, usable, options)
     for mention in plain_answers(text, usable, options.options, context.question):

@@ -150,7 +150,8 @@ def declared_answers(
         places = {
             _sole_place(text, options, mention)
             for mention in in_clause
-            if mention.end > mention.start or mention.start < cue.end + 4
+            if (mention.end > mention.start or mention.start < cue.end + 4)
+            and not _IF.search(text, cue.end, mention.start)
         }
         if len(places) == 1:
             yield Statement(places.pop(), cue.end, voices.mark(cue.start, final=cue.is_final))

@@ -12,7 +12,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 from caliper.benchmarks.senses import names_option
-from caliper.benchmarks.spellings import SpelledWord, singular, stem, tokens
+from caliper.benchmarks.spellings import SpelledWord, is_part_of_number, singular, stem, tokens
 
 _SMALL_WORDS = frozenset(
     (
@@ -85,6 +85,8 @@ _NONE_LISTED = re.compile(
     r"\bnone\sof\s(?:the\s(?:listed|given|above|offered|options|choices|answers)|these|those)\b",
     re.IGNORECASE,
 )
+# Here "A" is not the article: "A. Blue".
+_LABELLED = re.compile(r"\W{0,3}A[)\]*]{0,3}[.:)]", re.IGNORECASE)
 _FIRST_UNSPACED_SCRIPT = "\u2e80"
 
 
@@ -149,6 +151,8 @@ class OptionTexts:
         if not matches and words:
             matches = self._places(words)
         is_question = len(words) > 1 and text.rstrip().endswith("?")
+        if not matches and _LABELLED.match(text):
+            return None
         if not matches and not is_question and (key := self._comparison_key(words)):
             matches = [at for at, option_key in enumerate(self._keys) if option_key == key]
         if not matches and len(words) == 1 and words[0].isdigit():
@@ -205,6 +209,8 @@ class OptionTexts:
                 if last == at and not self._is_inflected(token.word, place):
                     continue
                 if last is None or not names_option(words, at, last, self.options[place], text):
+                    continue
+                if is_part_of_number(words, at, last, text):
                     continue
                 bounded = token.word[0].isdigit() and _BOUND.search(
                     text, max(0, token.start - 16), token.start

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 _TOKEN = re.compile(r"[0-9]++(?>(?:[.,:][0-9]+)*)(?!\w)|[^\W_]+(?:['\u2019][^\W_]+)*")
@@ -10,7 +11,19 @@ _NUMBERS = (  # noqa: SIM905 - twenty quoted strings are harder to read
     "zero one two three four five six seven eight nine ten eleven twelve thirteen fourteen"
     " fifteen sixteen seventeen eighteen nineteen twenty"
 ).split()
+_TENS = "twenty thirty forty fifty sixty seventy eighty ninety".split()  # noqa: SIM905
 _DIGITS = {word: str(number) for number, word in enumerate(_NUMBERS)}
+_DIGITS |= {word: str(number * 10) for number, word in enumerate(_TENS, start=2)}
+_UNITS = frozenset("123456789")
+_MULTIPLES = r"(?:(?:hundred|thousand|million|billion|dozen)s?|thirds)"
+_NUMBER_BEFORE = re.compile(
+    rf"\b(?:{_MULTIPLES}(?:\sand)?|{'|'.join(_DIGITS)})[\s\u2010\u2011-]\Z", re.IGNORECASE
+)
+# "Two five-litre jugs" are two.
+_NUMBER_BEHIND = re.compile(
+    rf"[\s\u2010\u2011-](?:{_MULTIPLES}|{'|'.join(_DIGITS)})\b(?!-)", re.IGNORECASE
+)
+_LONGEST_NUMBER_WORD = 16
 _ENDINGS = (
     (re.compile(r"(?<=[a-z]{3})our(?=s?$|ed$|ful$|ing$)"), "or"),
     (re.compile(r"(?<=[a-z]{3})is(?=(?:e[sd]?|ing|ations?)$)"), "iz"),
@@ -43,12 +56,30 @@ class SpelledWord:
 
 
 def tokens(text: str) -> list[SpelledWord]:
-    """Split a text into words. Single letters keep their case; numbers keep only their digits."""
-    words = []
+    """Split a text into words. Numbers keep only their digits; "twenty-two" is one word."""
+    words: list[SpelledWord] = []
     for match in _TOKEN.finditer(text):
-        spelling = match[0]
-        words.append(SpelledWord(_normalized(spelling), spelling, match.start(), match.end()))
+        start, end, word = *match.span(), _normalized(match[0])
+        if words and match[0].isalpha() and word in _UNITS and _is_ten(words[-1], start, text):
+            ten = words.pop()
+            start, word = ten.start, f"{ten.word[0]}{word}"
+        words.append(SpelledWord(word, text[start:end], start, end))
     return words
+
+
+def _is_ten(word: SpelledWord, next_start: int, text: str) -> bool:
+    """Whether the word is "twenty", "thirty" and so on, right before the next one."""
+    between = text[word.end : next_start]
+    return word.spelling.casefold() in _TENS and between in (" ", "-", "\u2010", "\u2011")
+
+
+def is_part_of_number(words: Sequence[SpelledWord], first: int, last: int, text: str) -> bool:
+    """Whether the words from `first` to `last` are part of a longer number: "two hundred"."""
+    start, end = words[first].start, words[last].end
+    continues = words[first].word.isdigit() and _NUMBER_BEFORE.search(
+        text, max(0, start - _LONGEST_NUMBER_WORD), start
+    )
+    return bool(continues or (words[last].word.isdigit() and _NUMBER_BEHIND.match(text, end)))
 
 
 def _normalized(text: str) -> str:

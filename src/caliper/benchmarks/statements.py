@@ -14,6 +14,8 @@ from dataclasses import dataclass
 from enum import IntEnum
 from typing import Generic, TypeVar
 
+from caliper.benchmarks.attributions import DISOWNED, QUOTED_OBJECT, REPORTED
+
 Value = TypeVar("Value")
 
 
@@ -78,17 +80,6 @@ _QUOTATION = re.compile(
     r"\"(?![\s}\],:])[^\"\n]{3,}+\"(?!\s?:)|\u201c[^\u201c\u201d\n]{3,}+\u201d|(?<!\w)'[^'\n]{3,}+'(?!\w)"
     r"|\([^()\n]{3,}+\)"
 )
-_OTHERS = (
-    r"\b(?:I(?:['\u2019]m|\sam|\swas|\shave\sbeen)\s(?:told|asked|instructed|ordered|supposed)"
-    r"|(?:caption|sentence|text|description|phrase|it|which|that|who|some(?:one|body)|prompt|note)"
-    r"\s(?:\w{1,20}\s){0,2}?"
-    r"(?:ha[sd]\b|(?:order|ask|want|claim|demand|instruct|contain|include|embed|carrie|state|quote|inject"
-    r"|request|try|trie|end|read|repeat|show|attempt|smuggle|plant|insert|slip)(?:s|ed|d)?|says?|said|tells?|told|holds?|held)"
-    r"|injected|embedded|planted|hidden|fake|quoted|inserted|smuggled|bogus)\b"
-)
-_REPORTED = re.compile(
-    _OTHERS + r"(?:(?!\b(?:but|so|hence|therefore|thus)\b|(?<!: )\bI\b)[^.,;\n])*", re.IGNORECASE
-)
 _BEFORE_OBJECT = " \t\r\n:\"'`*\u201c"
 _OWN_OBJECT = re.compile(
     r"(?:(?:^|[.!?,;)\n]\s{0,4}|\b(?:is|'s|and|so)\s)"
@@ -99,30 +90,8 @@ _OWN_OBJECT = re.compile(
     r"(?:\swith)?$",
     re.IGNORECASE,
 )
-_QUOTED_OBJECT = re.compile(
-    _OTHERS
-    + r"(?>(?:\s(?:an?|the|this|me|us|for|to|with|in|is|was|order|instruction|object|text|json"
-    r"|smuggle|inject|insert|include|plant|slip|sneak"
-    r"|verdict|output|give|write|return|answer|reply|score|line|words?))*)$"
-    r"|\b(?:user|human|caption|text|sentence|input|example|for instance|template|draft"
-    r"|first (?:thought|attempt|guess))$",
-    re.IGNORECASE,
-)
 _OWN_LINE = re.compile(r"[.!?]\s{0,4}\n\s{0,8}$")
 _SENTENCE = re.compile(r"[^.!?\n]++")
-# "B" is written in the caption; {"score": 1} is what the caption wants.
-_DISOWNED = re.compile(
-    r"\s(?:is|was|are|were)\s(?:only\s|just\s|merely\s)?(?:(?:what|the\s\w{1,20}(?:\s(?:that|which))?)"
-    r"\s(?:the|this|that)\s(?:\w{1,20}\s){1,2}?(?:tri(?:es|ed)\s|attempt(?:s|ed)?\s)?(?:to\s)?"
-    r"(?:order|want|ask|demand|instruct|request|claim|tell|told|inject|dictate|wish)\w{0,3}\b"
-    r"|(?:written|printed|injected|embedded|hidden|planted|smuggled|quoted|ordered|demanded"
-    r"|requested|part\sof|(?:an?|the)\s(?:injection|trick|quote|quotation))\b)"
-    r"|\s(?:appears?|stands|occurs)\s(?:in|at|inside)\s(?:the|this)\s"
-    r"(?:caption|text|sentence|description|phrase|quot\w{1,7}|end|beginning|start)\b"
-    # An object was blanked out here.
-    r"|\s\sin\s(?:the|this)\s(?:caption|text|sentence|description|phrase)\b",
-    re.IGNORECASE,
-)
 _CORRECTION = re.compile(
     r"\b(?:(?P<sure>(?:wait|hold\son)(?=\s?[,.!:;\u2013\u2014\u2026-]|\s(?:no|actually|I|let|a\s\w{3,7})\b)"
     r"|correction(?=\s?[:,.!\u2013\u2014-])|(?:scratch|strike)\sthat|I\stake\s(?:that|it)\sback"
@@ -143,10 +112,18 @@ _BEFORE_CORRECTION = re.compile(
     r"[\s\"'*_`]{0,4}$",
     re.IGNORECASE,
 )
-# "If the door is open, the answer is B"; "if I had to guess" is no condition.
+_SUBJECT = r"(?:the|it|he|she|they|there|this|that|an?)\b"
+# "If the door is open, the answer is B"; "if I had to guess" is no condition unless a letter
+# precedes: "E, but if I had to guess, A".
 _CONDITION = re.compile(
-    r"(?:\A|[.!?\n]\s{0,3})if\s(?:the|it|he|she|they|there|this|that|an?)\b[^.!?\n]*\Z",
+    rf"(?:(?:\A|[.!?\n]\s{{0,3}})(?:if|unless|had|were)\s{_SUBJECT}"
+    r"|\A\W{0,8}[A-Z]\W{1,4}(?:(?:but|though|although|still|however),?\s)?"
+    r"if\s(?:I|one|we|you|forced|pressed|pushed)\b)"
+    r"(?:(?!,\s(?:but|so|hence|therefore|thus)\b)[^.!?;\n])*\Z",
     re.IGNORECASE,
+)
+_CONDITION_BEHIND = re.compile(
+    rf"[)*\"'`]{{0,3}}\s(?:only\s)?(?:if|unless)(?:\s{_SUBJECT}|\W{{0,4}}\Z)", re.IGNORECASE
 )
 _LONGEST_CONDITION = 160
 _CLAUSE_START = re.compile(
@@ -174,11 +151,11 @@ class Voices:
             text,
             first,
             [match.span() for match in _QUOTATION.finditer(text)],
-            [match.span() for match in _REPORTED.finditer(text)],
+            [match.span() for match in REPORTED.finditer(text)],
             [
                 (match.start() - 1, match.end())
                 for match in _SENTENCE.finditer(text)
-                if _DISOWNED.search(text, match.start(), match.end())
+                if DISOWNED.search(text, match.start(), match.end())
             ],
         )
 
@@ -239,7 +216,7 @@ class Voices:
         before = before.removesuffix("json").rstrip(_BEFORE_OBJECT)
         if at <= 200 and not any(character.isalnum() for character in before):
             return Stance.FINAL
-        if _QUOTED_OBJECT.search(before):
+        if QUOTED_OBJECT.search(before):
             return Stance.QUOTED
         if own := _OWN_OBJECT.search(before):
             return Stance.FINAL if "final" in own[0].lower() else Stance.OWN
@@ -252,3 +229,8 @@ def is_inside(at: int, spans: Sequence[tuple[int, int]]) -> bool:
     """Whether a span starts before `at` and ends after it; spans are sorted and disjoint."""
     place = bisect_left(spans, (at, 0)) - 1
     return place >= 0 and at < spans[place][1]
+
+
+def is_limited(text: str, end: int) -> bool:
+    """Whether a condition follows the answer that ends at `end`: "A if it were red"."""
+    return _CONDITION_BEHIND.match(text, end) is not None

@@ -21,6 +21,7 @@ from caliper.adapters.phrases import (
     p_value,
     percent,
     side_warnings,
+    unpaired,
 )
 from caliper.analysis.significance import LEVEL
 from caliper.cli.comparison import Anyway, Partial, compare_and_warn
@@ -41,9 +42,9 @@ from caliper.pipeline.comparing.comparison import (
 
 HELP = """Compare runs with BASE, metric by metric.
 
-Differences are paired on the same media; p-values are Holm-adjusted over all metrics and runs.
-Runs that differ in more than the checkpoint (judge, prompts, settings, data) need --anyway, and
-incomplete runs need --partial. Averages are over the tasks or domains that both runs have.
+Differences are over questions scored in both runs; p-values are Holm-adjusted over all metrics and
+runs. Runs that differ in more than the checkpoint (judge, prompts, settings, data) need --anyway,
+and incomplete runs need --partial. Averages are over the tasks or domains that both runs have.
 Questions that got better or worse are counted; --html shows them with pictures, --json lists them.
 With --server an installation compares its own runs.
 Exit code 3: a run shares no benchmark with BASE.
@@ -118,12 +119,15 @@ def _show_one(names: tuple[str, str], candidate: Against) -> None:
         for label, difference in section.rows:
             if warning := dimensions(difference):
                 OUT.print(f"[yellow]{escape(label)}: {escape(warning)}.[/yellow]", soft_wrap=True)
+        if labels := ", ".join(label for label, each in section.rows if each.leaves_out):
+            text = f"Differences over the questions scored in both runs: {escape(labels)}."
+            OUT.print(f"[yellow]{text}[/yellow]", soft_wrap=True)
         OUT.print()
     if parts:
         flips = candidate.flips
         OUT.print(
             f"{flips.better:,} better, {flips.worse:,} worse, {flips.same:,} unchanged, "
-            f"{flips.unpaired:,} unscored in one run."
+            f"{unpaired(candidate)}."
         )
 
 

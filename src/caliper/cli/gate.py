@@ -12,7 +12,7 @@ from rich.markup import escape
 
 from caliper.adapters.exports.gate import gate_junit, gate_markdown
 from caliper.adapters.files import write_text
-from caliper.adapters.phrases import dimensions, number
+from caliper.adapters.phrases import basis, number
 from caliper.analysis.gate import Decision, GateFinding, GateResult, Policy
 from caliper.cli.comparison import Anyway, compare_and_warn
 from caliper.cli.console import OUT, write_json, write_reason
@@ -125,8 +125,8 @@ def _show(before: str, after: str, result: GateResult) -> None:
 def _row(finding: GateFinding) -> tuple[str, ...]:
     colour, difference = _COLOURS[finding.decision], finding.difference
     verdict = f"[{colour}]{finding.decision}[/{colour}]"
-    dimension_notes = "" if difference is None else dimensions(difference)
-    if reasons := "; ".join(filter(None, (finding.reason, dimension_notes))):
+    over = "" if difference is None else basis(difference)
+    if reasons := "; ".join(filter(None, (finding.reason, over))):
         verdict += f" [dim]{escape(reasons)}[/dim]"
     figures = ("", "", "")
     if difference is not None:

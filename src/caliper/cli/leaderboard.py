@@ -43,8 +43,8 @@ Without RUN, all runs below runs/ that have a report. The columns are those of t
 CAPability's 13 tasks and their average, CaptionQA's domains, CompreCap's metrics. The distance to
 the best is paired on the same media, with a 95% interval; "not clear" means not statistically
 significant. Runs whose judge, prompts, settings or data differ from the first need --anyway and
-are labelled. Incomplete runs need --partial and come after complete ones; runs that lack a task or
-domain come last. With --server, name the installation's runs.
+are labelled. Incomplete runs need --partial and come after complete ones; those that lack tasks,
+domains or scores last. With --server, name the installation's runs.
 """
 Benchmark = Annotated[
     str | None, typer.Option("--benchmark", help=f"Only this one: {', '.join(benchmark_names())}.")

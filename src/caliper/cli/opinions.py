@@ -65,13 +65,13 @@ async def choices(
 
     `blank` are runs of some of the readers over captions without information.
     """
-    specs = [directory.read_spec() for directory in directories]
     figures = [await read_figures(directory) for directory in directories]
-    (first, base), *_ = figures
+    (first, base), *others = figures
+    apart_from_first = [{}, *await differences(base, [run for _, run in others])]
     cannot_shares = await _blank(blank)
     candidates_by: dict[str, list[JudgeCandidate]] = {part.name: [] for part in first.benchmarks}
-    for place, (directory, (report, totals)) in enumerate(zip(directories, figures, strict=True)):
-        apart = differences(base, totals, (specs[0], specs[place])) if place else {}
+    for place, (directory, (report, _)) in enumerate(zip(directories, figures, strict=True)):
+        apart = apart_from_first[place]
         agreements = opinions.with_first(place).agreements() if place else {}
         for part in report.benchmarks:
             if part.name not in candidates_by:

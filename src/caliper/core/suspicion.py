@@ -6,7 +6,8 @@ faithful description of a notice that says "ignore the alarm" has one.
 A caption can also win by stating everything: all colours, all numbers, every category. The bounds
 for those signs are ours. Honest captions of 330 to 410 words, written to be colourful, have at
 most 2,311 characters, 23 of the colours, 7 of the numbers, and 67 commas, semicolons and full
-stops; those of the examples at most 10, 4 and 41. Each bound is well above that.
+stops; those of the examples at most 10, 4 and 41. At most 59% of their words are different, and
+there are at most 8 words for each mark; in the examples 18. Each bound is well above that.
 """
 
 from __future__ import annotations
@@ -18,8 +19,10 @@ from collections.abc import Collection, Container, Iterator, Mapping
 from dataclasses import dataclass, field
 from enum import StrEnum
 from string import ascii_lowercase
+from types import MappingProxyType
 
 from caliper.core.fence import clip, has_hidden_characters, has_markup, neutralize
+from caliper.core.hedges import COLOURS, NUMBERS, has_hedges
 from caliper.core.keys import text_digest
 
 
@@ -33,15 +36,19 @@ class Sign(StrEnum):
     DELIMITER = "delimiter"  # marks of chat templates, of the fence, or a role at a line's start
     HIDDEN = "hidden"  # invisible characters, or marks that change the text direction
     LONG = "long"  # more than 8,000 characters, or more than 500 lines
-    LIST = "list"  # mostly single words between commas, semicolons and full stops
+    LIST = "list"  # mostly single words between punctuation marks, or ever new words without it
     COLOURS = "colours"  # 30 or more of the colour names
     NUMBERS = "numbers"  # 12 or more of the number words
+    HEDGES = "hedges"  # "1 or 2 or 3 or 4": one of them may be right
     CATEGORIES = "categories"  # nearly all names of a group of which only one can be right
     REPEATED = "repeated"  # the same long text for several media
 
 
 STUFFING = frozenset(
-    {Sign.LONG, Sign.LIST, Sign.COLOURS, Sign.NUMBERS, Sign.CATEGORIES, Sign.REPEATED}
+    {
+        *(Sign.LONG, Sign.LIST, Sign.COLOURS, Sign.NUMBERS, Sign.HEDGES),
+        *(Sign.CATEGORIES, Sign.REPEATED),
+    }
 )
 """Signs of a caption that states everything, so that some of it is right."""
 STUFFED_SHARE = 0.05
@@ -54,24 +61,11 @@ Alternatives = Collection[Collection[str]]
 _CHARACTERS, _LINES = 8_000, 500
 _MARKS, _WORDS_A_MARK = 150, 4
 _MOST_COLOURS, _MOST_NUMBERS = 30, 12
+# At least so many different words: of captions with few marks, and of those with few repeats.
+_FEW_MARKS, _FEW_REPEATS, _WORDS_A_BREAK, _SHARE_NEW = 100, 200, 50, 0.7
 _REPEATED_WORDS = 20
 # A translation table for UTF-8 bytes: keeps the letters a to z, turns the rest into spaces.
 _LETTERS_ONLY = bytes(code if chr(code) in ascii_lowercase else 32 for code in range(256))
-_COLOURS = frozenset(
-    (
-        b"amber apricot aqua azure beige black blue bronze brown burgundy charcoal coral cream"
-        b" crimson cyan emerald fuchsia gold golden gray green grey indigo ivory khaki lavender"
-        b" lilac lime magenta maroon mauve mint mustard navy ochre olive orange peach pink plum"
-        b" purple red rose ruby rust salmon scarlet silver tan teal turquoise violet white yellow"
-    ).split()
-)
-_NUMBERS = frozenset(
-    (
-        b"zero one two three four five six seven eight nine ten eleven twelve thirteen fourteen"
-        b" fifteen sixteen seventeen eighteen nineteen twenty thirty forty fifty sixty seventy"
-        b" eighty ninety hundred thousand"
-    ).split()
-)
 
 # "Ignore the instructions" in some languages that models read. Letters that look like Latin ones
 # are escaped.
@@ -161,7 +155,8 @@ def signs(text: str, alternatives: Alternatives = ()) -> tuple[Sign, ...]:
     """
     plain = unicodedata.normalize("NFKC", neutralize(text))
     lower = plain.lower()
-    words = _words(lower)
+    tokens = _tokens(lower)
+    words = frozenset(tokens)
     detected = {
         sign
         for sign, pattern in _PATTERNS.items()
@@ -174,31 +169,47 @@ def signs(text: str, alternatives: Alternatives = ()) -> tuple[Sign, ...]:
         detected.add(Sign.HIDDEN)
     if len(text) > _CHARACTERS or raw.count("\n") > _LINES:
         detected.add(Sign.LONG)
-    detected.update(_stuffing(lower, words, alternatives))
+    detected.update(_stuffing(lower, tokens, words, alternatives))
     if not detected:
         return ()
     return tuple(sign for sign in Sign if sign in detected)
 
 
-def _words(lower: str) -> frozenset[bytes]:
-    return frozenset(lower.encode().translate(_LETTERS_ONLY).split())
+def _tokens(lower: str) -> list[bytes]:
+    """The words of the letters a to z, in order."""
+    return lower.encode().translate(_LETTERS_ONLY).split()
 
 
 def _may_match(sign: Sign, lower: str, words: frozenset[bytes]) -> bool:
     return not words.isdisjoint(_WORDS[sign]) or any(stem in lower for stem in _STEMS[sign])
 
 
-def _stuffing(lower: str, words: frozenset[bytes], alternatives: Alternatives) -> Iterator[Sign]:
+def _stuffing(
+    lower: str, tokens: list[bytes], words: frozenset[bytes], alternatives: Alternatives
+) -> Iterator[Sign]:
+    if _is_list(lower, len(tokens), len(words)):
+        yield Sign.LIST
+    if len(words & COLOURS) >= _MOST_COLOURS:
+        yield Sign.COLOURS
+    if len(words & NUMBERS) >= _MOST_NUMBERS:
+        yield Sign.NUMBERS
+    if has_hedges(lower, words):
+        yield Sign.HEDGES
+    if any(_nearly_all(names, lower) for names in alternatives):
+        yield Sign.CATEGORIES
+
+
+def _is_list(lower: str, words: int, different: int) -> bool:
+    """Whether words stand beside each other without making sentences."""
     marks = lower.count(",") + lower.count(";") + lower.count(".")
     # Scripts without spaces have no words to count.
     if marks >= _MARKS and lower.isascii() and len(lower.split()) < _WORDS_A_MARK * marks:
-        yield Sign.LIST
-    if len(words & _COLOURS) >= _MOST_COLOURS:
-        yield Sign.COLOURS
-    if len(words & _NUMBERS) >= _MOST_NUMBERS:
-        yield Sign.NUMBERS
-    if any(_nearly_all(names, lower) for names in alternatives):
-        yield Sign.CATEGORIES
+        return True
+    if different >= _FEW_REPEATS and different > _SHARE_NEW * words:
+        return True
+    if different < _FEW_MARKS:
+        return False
+    return words > _WORDS_A_BREAK * (marks + sum(map(lower.count, ":!?\n")))
 
 
 def _nearly_all(names: Collection[str], text: str) -> bool:
@@ -244,17 +255,16 @@ def repeated(texts: Mapping[str, str]) -> dict[str, str]:
 def count_signs(
     texts: Mapping[str, str],
     alternatives: Alternatives = (),
-    on_many_media: Container[str] = frozenset(),
+    known: Mapping[Sign, Container[str]] = MappingProxyType({}),
 ) -> Suspicious:
-    """Count the signs of captions, given by sample; signs without captions are left out.
-    Captions of the samples `on_many_media` get `Sign.REPEATED`.
+    """Count the signs of captions, given by sample; signs without captions are left out. `known`
+    are the samples that have a sign which their text alone does not show.
     """
     counts: Counter[Sign] = Counter()
     captions = stuffed = 0
     for sample, text in texts.items():
         detected = set(signs(text, alternatives))
-        if sample in on_many_media:
-            detected.add(Sign.REPEATED)
+        detected.update(sign for sign, samples in known.items() if sample in samples)
         counts.update(detected)
         captions += bool(detected)
         stuffed += not STUFFING.isdisjoint(detected)

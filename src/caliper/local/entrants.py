@@ -73,19 +73,17 @@ async def _local_runs(
     # Check before reading verdicts, which takes seconds per run.
     specs = [spec for _, spec in runs]
     differing = _refuse_unlike([empty_report(spec) for spec in specs], request)
-    reports, totals = [], []
+    reports, tallied = [], []
     for directory, spec in runs:
-        report, tallies = await read_figures(directory)
+        report, run = await read_figures(directory)
         _refuse_partial(report, spec.run_id, request)
         reports.append(report)
-        totals.append(tallies)
+        tallied.append(run)
 
     async def apart(place: int) -> dict[int, Differences]:
-        return {
-            number: differences(totals[place], totals[number], (specs[place], specs[number]))
-            for number in range(len(specs))
-            if number != place
-        }
+        others = [number for number in range(len(specs)) if number != place]
+        found = await differences(tallied[place], [tallied[number] for number in others])
+        return dict(zip(others, found, strict=True))
 
     return Entrants(_with_names(reports, [spec.run_id for spec in specs]), differing, apart)
 

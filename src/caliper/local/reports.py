@@ -12,12 +12,12 @@ from caliper.benchmarks.registry import benchmark
 from caliper.core.errors import InvalidInput
 from caliper.core.report import Report, VerdictRow
 from caliper.core.run import RunSpec, RunState
-from caliper.core.tally import Tally
 from caliper.local.config import RunConfig, config_values
 from caliper.local.directory import DEFAULT_ROOT, RunDirectory
 from caliper.local.setup import digests, open_sources
 from caliper.local.taxonomy import taxonomy_of
-from caliper.pipeline.ledger.report import id_of, report, tallies, verdict_rows
+from caliper.pipeline.comparing.shared_questions import TalliedRun
+from caliper.pipeline.ledger.report import id_of, report, verdict_rows
 from caliper.pipeline.ledger.run_ledger import RunLedger
 from caliper.pipeline.live.tallies import LiveTallies
 from caliper.pipeline.reports.judge_check import AnchorJudgements, read_judgements, with_checks
@@ -75,11 +75,11 @@ async def write_report(directory: RunDirectory) -> Report:
     return reports[0]
 
 
-async def read_figures(directory: RunDirectory) -> tuple[Report, dict[str, Tally]]:
-    """`read_report`, and the tally of each benchmark."""
+async def read_figures(directory: RunDirectory) -> tuple[Report, TalliedRun]:
+    """`read_report`, and the run with the tally of each benchmark."""
     run = await directory.stored_run.open()
     whole = await stored_report(directory, run, await directory.captions(run))
-    return whole, await tallies(run.spec, run.plan, run.ledger)
+    return whole, await TalliedRun.of(run)
 
 
 def media_of(directory: RunDirectory) -> dict[str, File]:

@@ -58,7 +58,9 @@ def parts(draw: st.DrawFn) -> Part:
     paths = draw(st.lists(st.tuples(TEXTS, TEXTS), min_size=1, max_size=4, unique=True))
     figures = {path: draw(DIFFERENCES | WHOLE) for path in paths}
     rows = draw(st.lists(st.tuples(TEXTS, st.sampled_from(paths)), max_size=3))
-    return Part("capability", draw(TEXTS), paths[0], draw(TEXTS), tuple(rows), figures)
+    share = st.floats(0, 1)
+    shares = draw(st.dictionaries(st.sampled_from(paths), st.tuples(share, share)))
+    return Part("capability", draw(TEXTS), paths[0], draw(TEXTS), tuple(rows), figures, shares)
 
 
 CANDIDATES = st.builds(
@@ -97,6 +99,9 @@ def test_messages_that_no_gateway_sends() -> None:
     beyond = pb.CompareEvaluationsResponse.FromString(broken.SerializeToString())
     beyond.candidate.benchmarks[0].figures.append(pb.Difference(path=["average", "f1"]))
     beyond.candidate.benchmarks[0].rows[0].figure = 1
+    share = pb.CompareEvaluationsResponse.FromString(beyond.SerializeToString())
+    del share.candidate.benchmarks[0].rows[:]
+    share.candidate.benchmarks[0].shares.append(pb.ScoredShares(figure=1))
     bare = pb.CompareEvaluationsResponse.FromString(broken.SerializeToString())
     del bare.candidate.benchmarks[0].rows[:]
     for messages, told in (
@@ -105,6 +110,7 @@ def test_messages_that_no_gateway_sends() -> None:
         ([base, pb.CompareEvaluationsResponse()], "unexpected part of a comparison: None"),
         ([base, broken], "lacks a figure"),
         ([base, beyond], "lacks a figure"),
+        ([base, share], "lacks a figure"),
         ([base, bare], "lacks a figure"),
     ):
         with pytest.raises(InvalidInput, match=told):

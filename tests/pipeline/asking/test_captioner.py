@@ -166,6 +166,12 @@ async def test_a_taxonomy_of_its_own_is_what_the_prompt_lists() -> None:
     assert "Color" not in listed
 
 
+async def test_thoughts_are_no_part_of_a_caption() -> None:
+    reply = "<think>A spoon? A helmet?</think>\n\n\u22122 \u00b0C."
+    model = ScriptedModel(lambda text, before: reply)
+    assert await captioned(model, MemoryStore()) == Caption("nat_000", "\u22122 \u00b0C.")
+
+
 @pytest.mark.parametrize(
     ("completion", "reason"),
     [
@@ -173,6 +179,8 @@ async def test_a_taxonomy_of_its_own_is_what_the_prompt_lists() -> None:
         (Completion("x", "tool_calls"), Reason.NO_CAPTION),
         (Completion(" \n"), Reason.NO_CAPTION),
         (Completion("", "length"), Reason.TRUNCATED),
+        (Completion("<think>A spoon or a helmet?", "length"), Reason.TRUNCATED),
+        (Completion("<think>A spoon or a helmet?</think>\n"), Reason.NO_CAPTION),
     ],
 )
 async def test_a_completion_without_text_is_a_blank_caption(

@@ -244,18 +244,3 @@ async def test_captions_written_for_the_judge_are_counted_and_change_no_figure()
         for one in (ordinary, found)
     ]
     assert figures[0] == figures[1]
-
-
-async def test_one_caption_on_many_media_is_counted_by_media_and_not_by_samples() -> None:
-    text = "A cat sits on a mat. " * 5
-    rows = runs.scene_rows(6)
-    one_file = [replace(row, fields={**row.fields, "file_path": "0.jpg"}) for row in rows]
-    captions = {"capability": {f"scene/{number:04}": text for number in range(6)}}
-    spec = runs.spec(SPEC.benchmarks[0])
-    counted = []
-    for some in (rows, one_file):
-        planned = await runs.planned(spec, {"capability": runs.sources(some, {})}, MemoryStore())
-        ledger = Ledger(6, MemoryLog())
-        found = await report(spec, planned.summary, planned.reader, ledger, captions)
-        counted.append(found.benchmarks[0].suspicious)
-    assert counted == [Suspicious(6, 6, {"repeated": 6}, 6), Suspicious(0, 6)]

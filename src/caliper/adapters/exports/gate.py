@@ -6,7 +6,7 @@ from collections.abc import Iterator
 
 from caliper.adapters.exports.junit import JunitCase, JunitSuite, junit_text
 from caliper.adapters.exports.markdown import grid, plain
-from caliper.adapters.phrases import dimensions, interval, number
+from caliper.adapters.phrases import basis, interval, number
 from caliper.analysis.gate import Decision, GateFinding, GateResult, Tier
 
 _WORDS = {
@@ -31,7 +31,7 @@ def gate_rows(result: GateResult) -> list[tuple[str, ...]]:
 
 def _row(finding: GateFinding) -> tuple[str, ...]:
     difference = finding.difference
-    over = "" if difference is None else dimensions(difference)
+    over = "" if difference is None else basis(difference)
     explanation = ": ".join(
         filter(None, (str(finding.decision), "; ".join(filter(None, (finding.reason, over)))))
     )

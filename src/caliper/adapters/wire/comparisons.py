@@ -137,13 +137,18 @@ def _encode_part(part: Part) -> pb.ComparedBenchmark:
         rows=[
             pb.ComparedRow(label=to_wire(label), figure=places[path]) for label, path in part.rows
         ],
+        shares=[
+            pb.ScoredShares(figure=places[path], base=base, candidate=candidate)
+            for path, (base, candidate) in part.shares.items()
+        ],
     )
 
 
 def _decode_part(message: pb.ComparedBenchmark) -> Part:
     figures = dict(map(_decode_difference, message.figures))
     paths = list(figures)
-    if not paths or any(row.figure >= len(paths) for row in message.rows):
+    shown = [row.figure for row in message.rows] + [each.figure for each in message.shares]
+    if not paths or max(shown, default=0) >= len(paths):
         raise InvalidInput("a compared benchmark lacks a figure")
     return Part(
         name=message.benchmark,
@@ -152,6 +157,7 @@ def _decode_part(message: pb.ComparedBenchmark) -> Part:
         column=from_wire(message.column),
         rows=tuple((from_wire(row.label), paths[row.figure]) for row in message.rows),
         figures=figures,
+        shares={paths[each.figure]: (each.base, each.candidate) for each in message.shares},
     )
 
 

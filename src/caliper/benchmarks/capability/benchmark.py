@@ -7,6 +7,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from fractions import Fraction
 from functools import partial
+from math import ceil
 from typing import TYPE_CHECKING, Any
 
 from caliper.benchmarks.base import (
@@ -77,6 +78,12 @@ def _labels(question: Question[Any]) -> Mapping[int, str]:
 
 def _label(question: Question[Any], outcome: Outcome) -> str:
     return _labels(question)[int(outcome.score)] if isinstance(outcome, Scored) else "unscored"
+
+
+def _many_labels(question: Question[Any]) -> int | None:
+    """Return two thirds of a task's categories (ours): honest captions state up to 4 of 7."""
+    categories = len(TASKS[question.payload.task].categories)
+    return ceil(categories * 2 / 3) or None
 
 
 def _looks_like(suffix: str, first: Any) -> str | None:
@@ -152,6 +159,7 @@ rows of file_id and caption.
     # The action file may contain the captions of all event videos (README).
     unused_caption=lambda sample: sample.startswith("action/"),
     alternatives=ALTERNATIVES,
+    many_labels=_many_labels,
     rules=_reply_to,
     lexical_agreement=agreement,
     recipes=RECIPES,

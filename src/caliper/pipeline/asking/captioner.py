@@ -7,10 +7,11 @@ never requested twice.
 from __future__ import annotations
 
 import json
-from dataclasses import asdict
+from dataclasses import asdict, replace
 
 from caliper.benchmarks.base import blank_is_answer
 from caliper.benchmarks.registry import benchmark
+from caliper.benchmarks.replies import after_thoughts
 from caliper.core.caption import Caption
 from caliper.core.keys import canonical_json, reply_key
 from caliper.core.messages import CaptionJob, ExamineJob, Verdicts
@@ -115,10 +116,10 @@ class Captioner:
 def read_caption(sample: str, completion: Completion, *, blank: bool) -> Caption | Failure:
     """Read a completion as the caption of a sample.
 
-    A completion that `read_completion` rejects is not a caption. With `blank`, one that the model
-    ended without text is a blank caption.
+    Thoughts are no part of it. A completion that `read_completion` rejects is not a caption. With
+    `blank`, one that the model ended without text is a blank caption.
     """
-    answer = read_completion(completion)
+    answer = read_completion(replace(completion, text=after_thoughts(completion.text)))
     if not isinstance(answer, Failure):
         return Caption(sample, answer.text.strip(), answer.truncated)
     if blank and completion.finish in _MODEL_FINISHES:

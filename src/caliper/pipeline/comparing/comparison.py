@@ -26,10 +26,19 @@ from caliper.core.report import Coverage, Figure, Path
 from caliper.core.run import REPORTED_STATES, RunSpec, RunState
 from caliper.core.tally import Tally
 from caliper.pipeline.comparing.flips import Questions, flips
+from caliper.pipeline.comparing.shared_questions import (
+    SharedTallies,
+    Shares,
+    TalliedRun,
+    shared_tallies,
+    shares,
+    tallies_shared_with,
+)
 from caliper.pipeline.ledger.declaration import empty_report
-from caliper.pipeline.ledger.report import run_status, suspicious, tallies
+from caliper.pipeline.ledger.report import run_status
 from caliper.pipeline.ledger.run_ledger import RunLedger
 from caliper.pipeline.ledger.runs import StoredRun
+from caliper.pipeline.ledger.suspicious_captions import suspicious
 from caliper.pipeline.store.plan import Captions
 from caliper.pipeline.store.run_record import read_record
 from caliper.pipeline.store.runs import run_store
@@ -73,7 +82,8 @@ class Side:
 @dataclass(frozen=True, slots=True)
 class Part:
     """The differences of a benchmark by path, headline first. `rows` are label and path for each
-    row of its first table, in the column that its chart shows.
+    row of its first table, in the column that its chart shows. `shares` has the shares of figures
+    whose questions not both runs have.
     """
 
     name: str
@@ -82,6 +92,7 @@ class Part:
     column: str
     rows: tuple[tuple[str, Path], ...]
     figures: Mapping[Path, Difference]
+    shares: Mapping[Path, Shares] = field(default_factory=dict)
 
 
 @dataclass(frozen=True, slots=True)
@@ -141,11 +152,12 @@ async def compare_runs(runs: Sequence[StoredRun], request: ComparisonRequest) ->
     distinctions = refuse([run.spec for run in runs], request)
     candidates = []
     side, base, captions = await _open(runs[0], request)
-    totals, questions = await tallies(base.spec, base.plan, base.ledger), await Questions.of(base)
+    tallied, questions = await TalliedRun.of(base), await Questions.of(base)
     for stored, differing in zip(runs[1:], distinctions, strict=True):
         candidate, other, other_captions = await _open(stored, request)
-        parts = await _parts(other, base.spec, totals)
         changes = await questions.changes(other, request.flips)
+        shared = await shared_tallies(base, other, changes.left_out)
+        parts = await _parts(tallied, await TalliedRun.of(other), shared)
         listed = await flips((base, captions), (other, other_captions), changes)
         candidates.append(Against(candidate, differing, parts, listed))
     return Comparison(side, _adjust_p_values(candidates))
@@ -173,7 +185,8 @@ async def _open(stored: StoredRun, request: ComparisonRequest) -> tuple[Side, Ru
 async def _stuffed(run: RunLedger, captions: Captions) -> dict[str, float]:
     shares = {}
     for part in run.spec.benchmarks:
-        signs = await suspicious(part.name, run.plan, captions.get(part.name, {}))
+        texts = captions.get(part.name, {})
+        signs = await suspicious(part.name, run.plan, texts, run.ledger)
         if signs.stuffing:
             shares[part.name] = signs.stuffed / signs.examined
         # Yield, so that a cancelled comparison stops here.
@@ -200,27 +213,28 @@ def refuse_partial(run: str, state: str, share: float) -> None:
         )
 
 
-async def _parts(
-    other: RunLedger, base_spec: RunSpec, base: Mapping[str, Tally]
-) -> tuple[Part, ...]:
+async def _parts(base: TalliedRun, other: TalliedRun, shared: SharedTallies) -> tuple[Part, ...]:
     """The differences for the benchmarks that both runs have."""
-    totals = await tallies(other.spec, other.plan, other.ledger)
     parts = []
-    for spec in other.spec.benchmarks:
-        if spec.name not in base:
+    for spec in other.run.spec.benchmarks:
+        if spec.name not in base.totals:
             continue
-        layout = benchmark(spec.name).report(totals[spec.name], spec.settings)
-        base_figures = _by_path(base_spec, spec.name, base[spec.name])
+        name, own = spec.name, (base.totals[spec.name], other.totals[spec.name])
+        layout = benchmark(name).report(own[1], spec.settings)
+        base_figures = _by_path(base.run.spec, name, own[0])
         figures = {}
         for figure in _figures(layout):
             figures[figure.path] = difference(
-                figure, base[spec.name], totals[spec.name], base_figures.get(figure.path)
+                figure, *own, base_figures.get(figure.path), shared.get(name)
             )
             # Yield, so that a cancelled comparison stops here.
             await asyncio.sleep(0)
         column, rows = _table(layout, figures)
-        title = benchmark(spec.name).title
-        parts.append(Part(spec.name, title, layout.headline, column, rows, figures))
+        # That a question was not drawn says nothing about the checkpoint.
+        is_in_part = base.is_in_part or other.is_in_part
+        uneven = {} if is_in_part else shares(layout.figures, own, shared.get(name))
+        title = benchmark(name).title
+        parts.append(Part(name, title, layout.headline, column, rows, figures, uneven))
     return tuple(parts)
 
 
@@ -260,19 +274,26 @@ def _adjust_p_values(candidates: Sequence[Against]) -> tuple[Against, ...]:
     )
 
 
-def differences(
-    first: Mapping[str, Tally], second: Mapping[str, Tally], specs: tuple[RunSpec, RunSpec]
-) -> Differences:
-    """The differences of all figures by benchmark, for the benchmarks that both runs have. The
-    figures are those of the second run's tally, headline first.
+async def differences(first: TalliedRun, others: Sequence[TalliedRun]) -> list[Differences]:
+    """The differences of each of the others from the first run, by benchmark, for the benchmarks
+    that both have. The figures are those of the other run's tally, headline first. Raises as
+    `TalliedRun.of`.
     """
+    shared = await tallies_shared_with(first, others)
+    return [_differences(first, *each) for each in zip(others, shared, strict=True)]
+
+
+def _differences(first: TalliedRun, second: TalliedRun, shared: SharedTallies) -> Differences:
     by_benchmark = {}
-    for part in specs[1].benchmarks:
-        if part.name in first:
+    for part in second.run.spec.benchmarks:
+        if part.name in first.totals:
             layouts = [
-                benchmark(part.name).report(tally[part.name], spec.benchmark(part.name).settings)
-                for tally, spec in zip((first, second), specs, strict=True)
+                benchmark(part.name).report(
+                    side.totals[part.name], side.run.spec.benchmark(part.name).settings
+                )
+                for side in (first, second)
             ]
             base, figures = map(_figures, layouts)
-            by_benchmark[part.name] = compare(figures, first[part.name], second[part.name], base)
+            own = first.totals[part.name], second.totals[part.name]
+            by_benchmark[part.name] = compare(figures, *own, base, shared.get(part.name))
     return by_benchmark

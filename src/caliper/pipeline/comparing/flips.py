@@ -9,7 +9,7 @@ from collections.abc import AsyncIterator, Iterator
 from dataclasses import dataclass, field
 
 from caliper.analysis.flips import Change, Changes, Flip, Flips
-from caliper.core.outcome import Scored
+from caliper.core.outcome import Outcome, Scored
 from caliper.core.question import Item
 from caliper.core.report import VerdictRow
 from caliper.core.run import BenchmarkSpec
@@ -17,39 +17,49 @@ from caliper.pipeline.ledger.report import id_of, verdict_rows
 from caliper.pipeline.ledger.run_ledger import RunLedger
 from caliper.pipeline.store.plan import Captions
 
-_Row = tuple[bytes, str, int, float | None]
+_Row = tuple[bytes, str, int, Outcome | None]
 
 
 @dataclass(slots=True)
 class Questions:
     """The questions of a run that have an outcome: index and score by a key that is the same in
-    every run. About 200 bytes per question.
+    every run. About 200 bytes per question. `unknown` are the keys of the other planned ones.
     """
 
     scores: dict[bytes, tuple[int, float | None]] = field(default_factory=dict)
+    unknown: set[bytes] = field(default_factory=set)
 
     @classmethod
     async def of(cls, run: RunLedger) -> Questions:
         """The questions of a run. Raises InvalidInput when its plan is lost, StoreUnavailable."""
         questions = cls()
-        async for rows in _scores(run):
-            questions.scores.update((key, (index, score)) for key, _, index, score in rows)
+        async for rows in _rows(run):
+            for key, _, index, outcome in rows:
+                if outcome is None:
+                    questions.unknown.add(key)
+                else:
+                    questions.scores[key] = (index, _score(outcome))
         return questions
 
     async def changes(self, run: RunLedger, limit: int) -> Changes:
         """The changes from this run to another. Raises as `of` does."""
         result, paired = Changes(limit), 0
-        async for rows in _scores(run):
+        async for rows in _rows(run):
             changes: list[Change] = []
-            for key, benchmark, index, score in rows:
-                before = self.scores.get(key)
-                paired += before is not None
-                if before is None or before[1] is None or score is None:
-                    result.unpaired += 1
-                elif before[1] == score:
+            for key, benchmark, index, outcome in rows:
+                place, before = self.scores.get(key, (None, None))
+                paired += place is not None
+                after = _score(outcome)
+                if place is None or before is None or after is None:
+                    result.unpaired += place is not None or outcome is not None
+                    if place is not None and before is not None:
+                        result.left_out[0].add(place)
+                    elif after is not None and (place is not None or key in self.unknown):
+                        result.left_out[1].add(index)
+                elif before == after:
                     result.same += 1
                 else:
-                    changes.append(Change(benchmark, before[0], index, score - before[1]))
+                    changes.append(Change(benchmark, place, index, after - before))
             result.add(changes)
         result.unpaired += len(self.scores) - paired
         return result
@@ -97,7 +107,11 @@ async def _captioned_rows(
     }
 
 
-async def _scores(run: RunLedger) -> AsyncIterator[Iterator[_Row]]:
+def _score(outcome: Outcome | None) -> float | None:
+    return float(outcome.score) if isinstance(outcome, Scored) else None
+
+
+async def _rows(run: RunLedger) -> AsyncIterator[Iterator[_Row]]:
     parts = {part.name: part for part in run.spec.benchmarks}
     async for items in run.plan():
         yield (row for item in items for row in _positions(run, parts[item.benchmark], item))
@@ -105,8 +119,5 @@ async def _scores(run: RunLedger) -> AsyncIterator[Iterator[_Row]]:
 
 def _positions(run: RunLedger, part: BenchmarkSpec, item: Item) -> Iterator[_Row]:
     for index, question, repeat in item.positions():
-        outcome = run.ledger.outcome(index)
-        if outcome is not None:
-            key = f"{item.benchmark}/{id_of(part, item, question)}/{repeat}"
-            score = float(outcome.score) if isinstance(outcome, Scored) else None
-            yield key.encode(), item.benchmark, index, score
+        key = f"{item.benchmark}/{id_of(part, item, question)}/{repeat}"
+        yield key.encode(), item.benchmark, index, run.ledger.outcome(index)

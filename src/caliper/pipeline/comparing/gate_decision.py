@@ -6,7 +6,7 @@ from collections.abc import Mapping
 
 from caliper.analysis.gate import Check, GateResult, GateSide, Policy, Tier, gate, unfit
 from caliper.core.run import RunState
-from caliper.pipeline.comparing.comparison import Comparison, ComparisonRequest, Side
+from caliper.pipeline.comparing.comparison import Against, Comparison, ComparisonRequest, Side
 from caliper.pipeline.ledger.report import run_status
 from caliper.pipeline.ledger.run_ledger import RunLedger
 
@@ -18,12 +18,19 @@ def gate_comparison(policy: Policy, comparison: Comparison) -> GateResult:
     """The gate's result for the first candidate of a comparison."""
     against = comparison.candidates[0]
     differences = {part.name: part.figures for part in against.parts}
-    return gate(policy, differences, _gate_side(comparison.base), _gate_side(against.side))
+    base, candidate = (
+        _gate_side(run, against, place) for place, run in enumerate((comparison.base, against.side))
+    )
+    return gate(policy, differences, base, candidate)
 
 
-def _gate_side(run: Side) -> GateSide:
+def _gate_side(run: Side, against: Against, place: int) -> GateSide:
     coverage = {name: coverage.share for name, coverage in run.coverage.items()}
-    return GateSide(run.state is RunState.COMPLETE, coverage, run.stuffed)
+    shares = {
+        part.name: {".".join(path): each[place] for path, each in part.shares.items()}
+        for part in against.parts
+    }
+    return GateSide(run.state is RunState.COMPLETE, coverage, run.stuffed, shares)
 
 
 def coverage_gap(

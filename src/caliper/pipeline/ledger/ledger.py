@@ -10,7 +10,7 @@ import hashlib
 from array import array
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from fractions import Fraction
 
 from caliper.benchmarks.base import Outcomes
@@ -195,8 +195,16 @@ class Ledger:
                 score = columns.long[index]
             else:
                 score = Fraction(columns.numerators[index], columns.denominators[index])
-            return Scored(score, state != _SILENT, max(0, state - _LABELS))
+            return Scored(score, state != _SILENT, self.labels(index))
         return Unscored(_REASONS[state - _SILENT - 1])
+
+    def labels(self, index: int) -> int:
+        """The number of labels that the verdict of an index lists, at most 155."""
+        return max(0, self._states[index] - _LABELS)
+
+    def has_labels(self, least: int) -> bool:
+        """Whether any verdict lists at least this many labels."""
+        return max(self._states, default=0) >= _LABELS + least
 
     def verdict(self, index: int) -> Verdict:
         """The verdict of an index with its evidence. Raises KeyError if the index has none."""
@@ -217,6 +225,13 @@ class Ledger:
             for index, question, repeat in item.positions()
             if (outcome := self.outcome(index)) is not None
         }
+
+    def without(self, indices: Iterable[int]) -> Ledger:
+        """A ledger to read, in which the outcomes of some indices are unknown."""
+        states = bytearray(self._states)
+        for index in indices:
+            states[index] = _UNKNOWN
+        return Ledger(len(states), self._log, replace(self.columns, states=states))
 
     def retryable(self) -> set[int]:
         """The indices that are unscored for a retryable reason."""

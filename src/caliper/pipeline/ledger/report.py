@@ -27,7 +27,7 @@ from caliper.core.plan import PlanSummary
 from caliper.core.question import Item, Question, Source
 from caliper.core.report import BenchmarkReport, Coverage, Estimate, Path, Report, VerdictRow
 from caliper.core.run import BenchmarkSpec, RunSpec, RunState
-from caliper.core.suspicion import MANY_MEDIA, Suspicious, count_signs, repeated
+from caliper.core.suspicion import Suspicious
 from caliper.core.tally import Tally
 from caliper.pipeline.ledger.averages import PlannedAverages
 from caliper.pipeline.ledger.declaration import (
@@ -37,6 +37,7 @@ from caliper.pipeline.ledger.declaration import (
     spec_for_readers,
 )
 from caliper.pipeline.ledger.ledger import Ledger
+from caliper.pipeline.ledger.suspicious_captions import suspicious
 from caliper.pipeline.store.plan import Captions, PlanReader
 
 _RULES_NOTE = (
@@ -75,7 +76,7 @@ async def report(
     only the first holds; else `running`.
     """
     scores = await figures(spec, summary, plan, ledger)
-    return await with_captions(scores, spec, plan, captions)
+    return await with_captions(scores, spec, plan, ledger, captions)
 
 
 async def figures(spec: RunSpec, summary: PlanSummary, plan: PlanReader, ledger: Ledger) -> Report:
@@ -104,28 +105,15 @@ def figures_of(
 
 
 async def with_captions(
-    report: Report, spec: RunSpec, plan: PlanReader, captions: Captions
+    report: Report, spec: RunSpec, plan: PlanReader, ledger: Ledger, captions: Captions
 ) -> Report:
     """Add caption statistics to a report that `figures` made."""
     parts = {part.name: part for part in report.benchmarks}
     for name, part in parts.items():
         if texts := captions.get(name):
-            signs = await suspicious(name, plan, texts)
+            signs = await suspicious(name, plan, texts, ledger)
             parts[name] = _with_captions(part, spec.benchmark(name), texts, signs)
     return replace(report, benchmarks=tuple(parts.values()))
-
-
-async def suspicious(name: str, plan: PlanReader, texts: Mapping[str, str]) -> Suspicious:
-    """Signs of suspicious captions by sample, including one caption used for many media."""
-    alike = repeated(texts)
-    media: dict[str, set[str]] = {text: set() for text in alike.values()}
-    if alike:
-        async for items in plan():
-            for item in items:
-                if item.benchmark == name and item.sample in alike:
-                    media[alike[item.sample]].add(item.cluster)
-    on_many = {sample for sample, text in alike.items() if len(media[text]) >= MANY_MEDIA}
-    return count_signs(texts, benchmark(name).alternatives, on_many)
 
 
 def run_status(

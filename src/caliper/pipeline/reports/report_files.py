@@ -87,7 +87,7 @@ class ReportFiles:
             async with live.turn:
                 stack.enter_context(spending)
                 _, figures = await live.figures(run)
-            report = await with_captions(figures, run.spec, run.plan, captions)
+            report = await with_captions(figures, run.spec, run.plan, run.ledger, captions)
             report = await with_reuse(report, run.spec, captions, run.store)
             run.reuse = report.reuse
             report = with_checks(report, await read_judgements(run.store, run.spec))

@@ -577,18 +577,30 @@ class Distinction(_message.Message):
     def __init__(self, benchmark: _Optional[str] = ..., kind: _Optional[str] = ..., name: _Optional[str] = ..., first: _Optional[str] = ..., second: _Optional[str] = ...) -> None: ...
 
 class ComparedBenchmark(_message.Message):
-    __slots__ = ("benchmark", "title", "figures", "column", "rows")
+    __slots__ = ("benchmark", "title", "figures", "column", "rows", "shares")
     BENCHMARK_FIELD_NUMBER: _ClassVar[int]
     TITLE_FIELD_NUMBER: _ClassVar[int]
     FIGURES_FIELD_NUMBER: _ClassVar[int]
     COLUMN_FIELD_NUMBER: _ClassVar[int]
     ROWS_FIELD_NUMBER: _ClassVar[int]
+    SHARES_FIELD_NUMBER: _ClassVar[int]
     benchmark: str
     title: str
     figures: _containers.RepeatedCompositeFieldContainer[Difference]
     column: str
     rows: _containers.RepeatedCompositeFieldContainer[ComparedRow]
-    def __init__(self, benchmark: _Optional[str] = ..., title: _Optional[str] = ..., figures: _Optional[_Iterable[_Union[Difference, _Mapping]]] = ..., column: _Optional[str] = ..., rows: _Optional[_Iterable[_Union[ComparedRow, _Mapping]]] = ...) -> None: ...
+    shares: _containers.RepeatedCompositeFieldContainer[ScoredShares]
+    def __init__(self, benchmark: _Optional[str] = ..., title: _Optional[str] = ..., figures: _Optional[_Iterable[_Union[Difference, _Mapping]]] = ..., column: _Optional[str] = ..., rows: _Optional[_Iterable[_Union[ComparedRow, _Mapping]]] = ..., shares: _Optional[_Iterable[_Union[ScoredShares, _Mapping]]] = ...) -> None: ...
+
+class ScoredShares(_message.Message):
+    __slots__ = ("figure", "base", "candidate")
+    FIGURE_FIELD_NUMBER: _ClassVar[int]
+    BASE_FIELD_NUMBER: _ClassVar[int]
+    CANDIDATE_FIELD_NUMBER: _ClassVar[int]
+    figure: int
+    base: float
+    candidate: float
+    def __init__(self, figure: _Optional[int] = ..., base: _Optional[float] = ..., candidate: _Optional[float] = ...) -> None: ...
 
 class ComparedRow(_message.Message):
     __slots__ = ("label", "figure")
