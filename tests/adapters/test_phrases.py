@@ -36,11 +36,12 @@ def test_all_is_said_of_all_only(share: float, text: str) -> None:
 
 
 def test_an_incomplete_report_says_what_it_lacks() -> None:
-    short = dataclasses.replace(reports.capability(), coverage=Coverage(118, 88, {"no_reply": 30}))
+    counts = Coverage(121, 88, {"no_reply": 29, "backend": 1, "bad_ground_truth": 3})
+    short = dataclasses.replace(reports.capability(), coverage=counts)
     lacking = Report("run", "finished", (short, reports.captionqa()), {"coverage_floor": 0.99})
     assert phrases.state(lacking) == (
-        "Incomplete: CAPability: 88 of 118 questions scored (74.58%, 99% needed). "
-        "`caliper gate` will not accept this run."
+        "Incomplete: CAPability: 88 of 118 questions scored (74.58%, 99% needed): 1 backend, "
+        "29 no_reply. `caliper gate` will not accept this run."
     )
     capped = dataclasses.replace(lacking, benchmarks=(reports.captionqa(),))
     assert "Incomplete: a cap left questions out. `caliper gate`" in phrases.state(capped)

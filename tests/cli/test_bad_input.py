@@ -84,6 +84,23 @@ def test_files_that_are_not_there(caliper: Command, config: Path) -> None:
     assert "Traceback" not in ended.err
 
 
+@pytest.mark.parametrize("command", ["evaluate", "plan"])
+def test_a_folder_of_media_that_is_not_there(caliper: Command, config: Path, command: str) -> None:
+    """Nothing is asked: the endpoint of the captioner does not exist either."""
+    supplied = ("--captions", "captions/captionqa.json")
+    for words in (supplied, ("--captioner", "chat:http://127.0.0.1:1#m@1")):
+        data = (*("captionqa", "--data", "captionqa.json"), *words)
+        ended = caliper(command, *data, "--media", "nope", code=2)
+        assert ended.err == "Error: nope: media: no such folder\n"
+    held = yaml.safe_load(config.read_text())
+    held["benchmarks"]["comprecap"]["media"] = "nope"
+    config.write_text(yaml.safe_dump(held))
+    line = config.read_text().splitlines().index("    media: nope") + 1
+    ended = caliper(command, "--config", config, code=2)
+    place = f"{config}:{line}: benchmarks.comprecap.media"
+    assert ended.err == f"Error: {place}: no such folder: {config.parent / 'nope'}\n"
+
+
 def test_captions_that_are_empty_or_endless(caliper: Command, tmp_path: Path) -> None:
     tiny.write_scenes(tmp_path, 4)
     captions = [

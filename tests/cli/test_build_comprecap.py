@@ -141,7 +141,12 @@ async def test_what_a_model_writes_is_for_review(home: Path) -> None:
     ("file", "text", "told"),
     [
         ("coco.json", "[]", "the file holds no rows"),
-        ("coco.json", '{"images": []}', "coco.json:1: annotations: expected a list"),
+        ("coco.json", '{"images": []}', "coco.json: annotations: expected a list"),
+        (
+            "coco.json",
+            '{"images": [{"file_name": "a.png"}], "annotations": [], "categories": []}',
+            "coco.json: entry 1: id: missing",
+        ),
         ("coco.json", '[{"image": "z.png", "info": []}]', "describes no picture of pictures"),
         ("coco.json", '[{"image": "a.png", "info": 3}]', "info: expected a list of at most 500"),
         ("coco.json", '[{"image": "a.png", "info": [{}]}]', "category: missing"),

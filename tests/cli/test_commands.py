@@ -127,7 +127,7 @@ def test_a_flag_beats_set_beats_the_file_beats_the_default(caliper: Command, con
         (("--reader", "gpt"), "unknown model 'gpt'; known: lexical, chat:URL[,URL...][#model[@rev"),
         (("--reader", "chat:ftp://host"), "must start with http"),
         (("--judge", "lexical"), "No such option"),
-        (("--repeats", "0"), "greater than or equal to 1"),
+        (("--repeats", "0"), "expected at least 1, found 0"),
     ],
 )  # fmt: skip
 def test_what_cannot_be_meant_is_told_with_what_can(
@@ -210,7 +210,7 @@ def test_places_are_told_as_they_are(caliper: Command, config: Path) -> None:
 
 def test_an_option_is_not_blamed_on_the_file(caliper: Command, config: Path) -> None:
     ended = caliper("plan", "--config", config, "--limit", "0", code=2)
-    assert "Error: command line: limit: " in ended.err
+    assert "Error: --limit: expected at least 1, found 0" in ended.err
 
 
 def test_nobody_reads_our_output(caliper: Command, config: Path) -> None:

@@ -126,6 +126,10 @@ def test_a_run_that_was_cut_short_is_compared_as_partial_alone(ran: Command) -> 
         ("[]", "1: checks: "),
         ("[{benchmark: smell, figure: f}]", "1: checks.0.benchmark: unknown benchmark 'smell'"),
         ("[{benchmark: capability, figure: f, max_drop: -1}]", "1: checks.0.max_drop: "),
+        (
+            "[{benchmark: capability, figure: f, max_drop: yes}]",
+            "1: checks.0.max_drop: expected a number, found true",
+        ),
         ("[{benchmark: capability, figure: f, tier: vital}]", "1: checks.0.tier: "),
         ("[{benchmark: capability, figure: f}]\nlevel: 0.9", "2: level: "),
         (

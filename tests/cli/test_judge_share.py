@@ -88,4 +88,7 @@ async def test_a_captioner_captions_everything_and_needs_a_revision(tmp_path: Pa
 async def test_a_share_is_between_nothing_and_all(tmp_path: Path) -> None:
     tiny.write_scenes(tmp_path, 1)
     for share in ("0", "1", "-0.2"):
-        assert "judge_share" in (await run(tmp_path, *SUPPLIED, "--judge-share", share, code=2)).err
+        assert (
+            "--judge-share: "
+            in (await run(tmp_path, *SUPPLIED, "--judge-share", share, code=2)).err
+        )

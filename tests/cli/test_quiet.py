@@ -15,7 +15,7 @@ def test_an_incomplete_run_says_what_it_lacks(caliper: Command, config: Path) ->
 
 def test_files_with_unusable_rows_are_named(caliper: Command, config: Path) -> None:
     ended = caliper("validate", "captionqa.json", "--quiet", code=1)
-    problem = "doc_1: captionqa.json:2: questions[1].answer: '3' is none of the choices"
+    problem = "doc_1: captionqa.json:1: entry 2: questions[1].answer: '3' is none of the choices"
     assert (ended.out, ended.err) == ("", f"1 problem. The first: {problem}\n")
 
 

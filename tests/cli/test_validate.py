@@ -20,7 +20,7 @@ def test_validate_knows_what_it_is_given(caliper: Command, config: Path) -> None
     ended = caliper("validate", "captionqa.json", "--json", code=1)
     assert ended.told["summary"] == "captionqa data: 2 items, 5 questions"
     assert ended.told["problems"] == [
-        "doc_1: captionqa.json:2: questions[1].answer: '3' is none of the choices"
+        "doc_1: captionqa.json:1: entry 2: questions[1].answer: '3' is none of the choices"
     ]
     whole = caliper("validate", "all.yaml", "--json", code=1)
     assert whole.told["summary"] == "a run over capability, captionqa, comprecap"
@@ -50,7 +50,7 @@ def test_validate_names_what_is_broken(caliper: Command, config: Path) -> None:
     (caliper.folder / "nameless.json").write_text(json.dumps(rows))
     for words in ((), ("--as", "captionqa")):
         ended = caliper("validate", "nameless.json", *words, code=2)
-        assert "nameless.json:2: id: missing" in ended.err
+        assert "nameless.json:1: entry 2: id: missing" in ended.err
     written = yaml.safe_load(config.read_text())
     written["benchmarks"]["captionqa"]["data"] = "nowhere.json"
     (caliper.folder / "astray.yaml").write_text(yaml.safe_dump(written))

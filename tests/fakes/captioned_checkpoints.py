@@ -85,7 +85,7 @@ class CheckpointSite:
         part = {"data": str(self.folder / "data"), "captioner": captioner}
         serve = {"endpoint": self.chat.url}
         values = {"benchmarks": {"capability": part}, "serve": serve, **more}
-        suite = read_suite(written(self.folder, **values))
+        suite = read_suite(written(self.folder, **values), installed=True)
         return await push_suite(suite, partial(push_dataset, self.ground.store))
 
     def pay(self, cost: Spending) -> None:

@@ -59,7 +59,7 @@ class SuiteInstallation:
 
     async def applied(self, folder: Path, **more: Any) -> Suite:
         push = partial(push_dataset, self.ground.store)
-        suite = await push_suite(read_suite(written(folder, **more)), push)
+        suite = await push_suite(read_suite(written(folder, **more), installed=True), push)
         await SuiteRegistry(self.ground.store, self.ground.clock).apply(suite)
         return suite
 

@@ -229,7 +229,7 @@ def test_progress_and_warnings_are_lines_of_text(
     data = {"captionqa": "captionqa.json"}
     caliper.evaluate({"nat_1": "A red car."}, data, name="one")
     err = capsys.readouterr().err
-    assert "Warning: captionqa: 1 samples without a caption (doc_1): Unscored(no_caption)\n" in err
+    assert "Warning: captionqa: 1 sample without a caption (doc_1): Unscored(no_caption)\n" in err
     assert "captionqa 5 of 5" in err
     caliper.evaluate({"nat_1": "A red car."}, data, name="two", progress=False)
     assert capsys.readouterr().err == err.replace("captionqa 5 of 5\n", "")

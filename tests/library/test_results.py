@@ -107,7 +107,7 @@ def test_what_is_not_comparable_is_refused_or_named(here: Path) -> None:
         assert "reader" in result._repr_html_().partition("<iframe")[0]
     with pytest.raises(UnknownName, match="unknown benchmark 'coco'"):
         caliper.leaderboard(one, benchmark="coco")
-    with pytest.raises(InvalidInput, match=r"policy: checks: Field required"):
+    with pytest.raises(InvalidInput, match=r"policy: checks: missing"):
         caliper.gate(one, two, {})
     with pytest.raises(InvalidInput, match="policy: expected a path"):
         caliper.gate(one, two, 7)  # type: ignore[arg-type]

@@ -214,5 +214,5 @@ def test_what_is_served_captions_and_nothing_else(
     parts = {"capability": {"data": str(tmp_path / "data"), **part}}
     suite = written(tmp_path, benchmarks=parts, serve={"endpoint": "http://127.0.0.1:1"})
     with pytest.raises(InvalidInput, match="not with --server") as caught:
-        check_installed(read_suite(suite))
+        check_installed(read_suite(suite, installed=True))
     assert caught.value.field == f"benchmarks.capability.{field}"

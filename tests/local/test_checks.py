@@ -34,7 +34,7 @@ async def test_missing_captions() -> None:
 
 async def test_extra_captions() -> None:
     (line,) = await told(texts(0, 1, 2), 2)
-    ignored = "1 captions of unknown samples ignored (nat_002)"
+    ignored = "1 caption of unknown samples ignored (nat_002)"
     assert line == f"captionqa: {ignored}; samples are named like nat_000"
 
 
@@ -71,8 +71,41 @@ async def test_questions_that_cannot_be_used() -> None:
     found = {"captionqa": runs.sources(rows, texts(0, 1))}
     planned = await runs.planned(SPEC, found, MemoryStore())
     (line,) = await warnings(SPEC, {"captionqa": texts(0, 1)}, planned.reader)
-    assert line.startswith("captionqa: 1 questions cannot be used (nat_000: ")
+    assert line.startswith("captionqa: 1 question cannot be used (nat_000: ")
     assert "'mauve' is none of the choices" in line
+
+
+async def test_a_sample_without_questions_is_not_one_question() -> None:
+    rows = runs.choice_rows(3, 1)
+    for row in rows[:2]:
+        row.fields["questions"] = None
+    rows[2].fields["questions"][0]["answer"] = "mauve"
+    found = {"captionqa": runs.sources(rows, texts(0, 1, 2))}
+    planned = await runs.planned(SPEC, found, MemoryStore())
+    question, samples = await warnings(SPEC, {"captionqa": texts(0, 1, 2)}, planned.reader)
+    assert question.startswith("captionqa: 1 question cannot be used (nat_002: ")
+    message = "expected a list of questions, found None, so the number of questions is unknown"
+    first, second = (f"nat_00{n}: captionqa.json:{n + 1}: questions: {message}" for n in (0, 1))
+    assert samples == f"captionqa: 2 samples cannot be used ({first}; {second})"
+
+
+async def test_a_sentence_about_several_questions_is_said_once() -> None:
+    rows = runs.scene_graph_rows(2)
+    message = "info[0].mask_out: expected a mask: base64 of a zlib stream of H*W bytes"
+    told = [f"{row.fields['image']}: anno.json:{row.line}: {message}" for row in rows]
+    spec = runs.spec(runs.part("comprecap"))
+    for row, expected in zip(
+        rows,
+        (
+            f"2 questions cannot be used ({told[0]})",
+            f"4 questions cannot be used ({told[0]} (2 questions); {told[1]} (2 questions))",
+        ),
+        strict=True,
+    ):
+        row.fields["info"][0] = row.fields["info"][0] | {"mask_out": None}
+        found = {"comprecap": runs.sources(rows, {"park.jpg": "a dog"})}
+        planned = await runs.planned(spec, found, MemoryStore())
+        assert await warnings(spec, {}, planned.reader) == [f"comprecap: {expected}"]
 
 
 async def test_questions_about_media_that_no_caption_is_about() -> None:

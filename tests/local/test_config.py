@@ -94,6 +94,7 @@ def test_an_unknown_benchmark() -> None:
     [
         ("seed", -1), ("limit", 0), ("replicate", -1), ("coverage_floor", 1.01),
         ("coverage_floor", float("nan")), ("concurrency", 0), ("seed", "many"), ("limit", 1.5),
+        ("limit", True), ("coverage_floor", True),
         ("benchmarks", {}), ("benchmarks", None), ("benchmarks", [PART]), ("name", 3),
     ],
 )  # fmt: skip

@@ -295,5 +295,5 @@ def test_what_an_installation_cannot_evaluate(
     if field.startswith("benchmarks"):
         more = {"benchmarks": {"capability": {**part, **more}}}
     with pytest.raises(InvalidInput, match="not with --server") as caught:
-        check_installed(read_suite(written(tmp_path, **more)))
+        check_installed(read_suite(written(tmp_path, **more), installed=True))
     assert caught.value.field == field

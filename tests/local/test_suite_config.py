@@ -45,6 +45,10 @@ def part(**more: Any) -> dict[str, Any]:
     return {"capability": {**PART, **more}}
 
 
+def gate(figure: str) -> dict[str, Any]:
+    return {"gate": {"checks": [{"benchmark": "capability", "figure": figure}]}}
+
+
 def hook(**more: Any) -> dict[str, Any]:
     return {"notify": {"team": {"secret": "env:HOOK", "url": "http://127.0.0.1/", **more}}}
 
@@ -55,6 +59,12 @@ def hook(**more: Any) -> dict[str, Any]:
         ({"wacth": 1}, ":5: wacth: unknown key; known: alarms, anchors, baseline, benchmarks, "),
         ({"name": "A b"}, ":1: name: expected lower-case letters"),
         ({"benchmarks": part(promt="x")}, ":5: benchmarks.capability.promt: unknown key"),
+        ({"benchmarks": part(set={"readng": 1})}, ":5: benchmarks.capability.set: unknown setting"),
+        ({"benchmarks": part(prompt="longg")}, ":5: benchmarks.capability.prompt: unknown caption"),
+        ({"benchmarks": part(judge="lexcal")}, ":5: benchmarks.capability.judge: unknown model 'l"),
+        ({"benchmarks": part(judge="chat:h")}, ":5: benchmarks.capability.judge: the URL must "),
+        ({"benchmarks": part(captioner="tgi:h#{name}")}, ":5: benchmarks.capability.captioner: "),
+        ({"benchmarks": part(data="nowhere")}, "nowhere: it does not exist"),
         ({"benchmarks": part(captions="../x")}, ":5: benchmarks.capability.captions: expected a "),
         (
             {"benchmarks": part(reader="lexical")},
@@ -68,6 +78,10 @@ def hook(**more: Any) -> dict[str, Any]:
         ),
         ({"baseline": "last"}, ":5: baseline: expected previous, best, pinned:REVISION or tag:"),
         ({"margin": -1}, ":5: margin: "),
+        ({"margin": True}, ":5: margin: expected a number, found true"),
+        ({"limit": True}, ":5: limit: expected a whole number, found true"),
+        ({"gate": 5}, ":5: gate: expected the path of a policy, or a mapping of its keys"),
+        ({"benchmarks": part(qa=False)}, ":5: benchmarks.capability.qa: expected a path, or true"),
         ({"budget": {"call": 1}}, ":6: budget.call: unknown key; known: calls, month, tokens"),
         ({"budget": {"month": {"call": 1}}}, ":7: budget.month.call: unknown key; known: calls, m"),
         ({"budget": {"month": {"money": 0}}}, ":7: budget.month.money: "),
@@ -76,7 +90,9 @@ def hook(**more: Any) -> dict[str, Any]:
         ({"retention": {"keep": 0}}, ":6: retention.keep: "),
         ({"gate": {"checks": []}}, ":6: gate.checks: "),
         ({"gate": {"checks": [{"benchmark": "x", "figure": "y"}]}}, ":7: gate.checks.0.benchmark"),
+        ({"gate": "none.yaml"}, "suite.yaml:5: gate: "),
         ({"gate": "none.yaml"}, "none.yaml: cannot read it"),
+        (gate("foo.bar"), ":8: gate.checks.0.figure: unknown figure of capability 'foo.bar'; "),
         ({"seed": -1}, ":5: seed: "),
         (hook(sceret="x"), ":9: notify.team.sceret: unknown key; known: kinds, "),
         (hook(kinds=["done"]), ":10: notify.team.kinds.0: "),
@@ -105,6 +121,26 @@ def test_an_error_names_file_line_and_field(folder: Path, more: dict[str, Any], 
     with pytest.raises(InvalidInput) as caught:
         read(folder, **more)
     assert told in str(caught.value)
+
+
+def test_an_error_in_the_file_of_a_gate_names_both(folder: Path) -> None:
+    tiny.text(folder / "gate.yaml", yaml.safe_dump(gate("foo.bar")["gate"]))
+    with pytest.raises(InvalidInput, match=r"suite.yaml:5: gate: gate.yaml: checks.0.figure: unk"):
+        read(folder, gate="gate.yaml")
+
+
+@pytest.mark.parametrize("figure", ["average.f1", "tasks.*.f1", "*", "tasks.scene.*"])
+def test_figures_that_a_report_may_have(folder: Path, figure: str) -> None:
+    assert read(folder, **gate(figure)).values["policy"]["checks"][0]["figure"] == figure
+
+
+def test_models_of_an_installation_are_named(folder: Path) -> None:
+    suite = read_suite(written(folder, benchmarks=part(judge="stub-7b")), installed=True)
+    assert suite.values["run"]["benchmarks"]["capability"]["judge"] == "stub-7b"
+
+
+def test_an_address_of_the_checkpoint_is_not_known_yet(folder: Path) -> None:
+    read(folder, benchmarks=part(captioner="chat:{source}#{name}"))
 
 
 def test_a_version_is_of_what_decides_a_result(folder: Path) -> None:

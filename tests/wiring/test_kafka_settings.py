@@ -101,8 +101,8 @@ def test_the_password_comes_from_a_file(monkeypatch: pytest.MonkeyPatch, tmp_pat
 @pytest.mark.parametrize(
     ("given", "message"),
     [
-        ({"SECURITY": "TLS"}, "SECURITY: Input should be 'PLAINTEXT', 'SSL'"),
-        ({"MECHANISM": "GSSAPI"}, "MECHANISM: Input should be 'PLAIN', 'SCRAM"),
+        ({"SECURITY": "TLS"}, "SECURITY: expected 'PLAINTEXT', 'SSL'"),
+        ({"MECHANISM": "GSSAPI"}, "MECHANISM: expected 'PLAIN', 'SCRAM"),
         ({"SECURITY": "SASL_SSL"}, "USER: needed with SASL_SSL"),
         ({"SECURITY": "SASL_SSL", "USER": "us"}, "PASSWORD: needed with SASL_SSL"),
         (USER, "USER: has no effect while CALIPER_JUDGE_KAFKA_SECURITY is PLAINTEXT"),

@@ -138,4 +138,4 @@ raise SystemExit(start(JudgeSettings, build))
 
 
 def test_a_format_that_does_not_exist(tmp_path: Path) -> None:
-    assert "CALIPER_JUDGE_LOG_FORMAT: Input should be" in judge(tmp_path, LOG_FORMAT="xml")
+    assert "CALIPER_JUDGE_LOG_FORMAT: expected" in judge(tmp_path, LOG_FORMAT="xml")

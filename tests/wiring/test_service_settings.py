@@ -97,7 +97,7 @@ def test_a_file_without_a_secret(
 
 
 def test_a_captioner_needs_a_model() -> None:
-    with pytest.raises(InvalidInput, match="environment: CALIPER_CAPTIONER_MODEL: Field required"):
+    with pytest.raises(InvalidInput, match="environment: CALIPER_CAPTIONER_MODEL: missing"):
         read_settings(CaptionerSettings)
 
 

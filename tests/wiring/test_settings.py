@@ -3,8 +3,9 @@ from pathlib import Path
 import pytest
 
 from caliper.core.errors import InvalidInput, UnknownName
+from caliper.wiring.client_settings import ClientSettings
 from caliper.wiring.models import Access
-from caliper.wiring.settings import ModelSettings, access, read_settings
+from caliper.wiring.settings import ModelSettings, Settings, access, read_settings
 
 SECRET = "hf_very_secret"
 
@@ -50,6 +51,17 @@ def test_an_unknown_variable(monkeypatch: pytest.MonkeyPatch, variable: str) -> 
     known = "known: CALIPER_TOKEN, CALIPER_TOKEN_FILE, CALIPER_TOKEN_HOSTS, CALIPER_TOKENS_FILE"
     with pytest.raises(UnknownName, match=f"{variable}.*{known}"):
         access(7)
+
+
+@pytest.mark.parametrize("kind", [ModelSettings, ClientSettings])
+def test_the_known_variables_are_those_of_all_commands(
+    monkeypatch: pytest.MonkeyPatch, kind: type[Settings]
+) -> None:
+    monkeypatch.setenv("CALIPER_TIMEOT", "3")
+    with pytest.raises(UnknownName, match="CALIPER_TIMEOT") as caught:
+        read_settings(kind)
+    known = str(caught.value).partition("known: ")[2].split(", ")
+    assert {"CALIPER_TIMEOUT", "CALIPER_CA", "CALIPER_STORE", "CALIPER_JUDGE_..."} <= set(known)
 
 
 def test_variables_of_others_are_left_alone(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -242,6 +242,7 @@ def state(report: Report) -> str:
     lacking = "; ".join(
         f"{part.title}: {part.coverage.scored:,} of {part.coverage.askable:,} questions scored "
         f"({percent(part.coverage.share)}, {floor:.0%} needed)"
+        + (part.coverage.reasons and f": {part.coverage.reasons}")
         for part in report.benchmarks
         if part.coverage.share < floor
     )

@@ -1,4 +1,4 @@
-"""Check requested protocol settings against those a benchmark declares."""
+"""Check requested settings and caption prompts against those a benchmark declares."""
 
 from __future__ import annotations
 
@@ -30,6 +30,13 @@ def resolve_settings(name: str, overrides: Mapping[str, str]) -> dict[str, str]:
             _check_range(setting, value, setting.range)
         settings[key] = value
     return {key: value for key, value in settings.items() if value != declared[key].absent}
+
+
+def check_prompt(name: str, prompt: str) -> None:
+    """Raise UnknownName for a caption prompt that the benchmark lacks."""
+    known = benchmark(name).caption_prompts
+    if prompt not in known:
+        raise UnknownName(f"caption prompt of {name}", prompt, known)
 
 
 def _check_range(setting: Setting, value: str, bounds: tuple[float, float]) -> None:

@@ -36,9 +36,12 @@ if TYPE_CHECKING:
     import asyncio
 
     from typer import rich_utils
+
+    from caliper.cli import usage_errors
 else:
     asyncio = lazy_module("asyncio")
     rich_utils = lazy_module("typer.rich_utils")
+    usage_errors = lazy_module("caliper.cli.usage_errors")
 
 app = typer.Typer(
     name="caliper",
@@ -80,6 +83,7 @@ def run() -> None:
     except (asyncio.CancelledError, KeyboardInterrupt, typer.Abort):
         code = Exit.INTERRUPTED
     except TyperException as error:
+        usage_errors.reword(error)
         # All usage errors derive from typer's ClickException, which is private.
         rich_utils.rich_format_error(error)  # type: ignore[arg-type]
         code = Exit.BAD_INPUT

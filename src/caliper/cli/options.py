@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import MISSING, asdict, dataclass, fields, make_dataclass
 from inspect import Parameter, Signature
 from pathlib import Path
@@ -14,6 +15,8 @@ from caliper.benchmarks.registry import all_names, benchmark
 from caliper.cli import flags
 from caliper.core.errors import InvalidInput, UnknownName
 from caliper.local.config import RunConfig, check_config, read_config
+from caliper.local.config_origin import flag
+from caliper.local.part_checks import check_parts
 
 
 @dataclass(frozen=True, slots=True)
@@ -141,12 +144,16 @@ def from_flags(name: str, part: Any, shared: SharedOptions) -> RunConfig:
         if (value := getattr(shared, key)) is not None:
             values[key] = value
     values = {"benchmarks": {name: values}, **shared.run_values()}
-    return check_config(values, file="command line", typed=True)
+    with _naming_flags():
+        config = check_config(values, typed=True)
+    check_parts(config)
+    return config
 
 
 def from_file(path: Path, shared: SharedOptions) -> RunConfig:
     """The configuration in a file, overridden by the flags. Raises InvalidInput."""
     config = read_config(path)
+    check_parts(config)
     names = tuple(config.benchmarks)
     settings = split_settings(shared.settings or (), names)
     preparation = _pairs(shared.preparation or (), "--preparation")
@@ -164,14 +171,32 @@ def from_file(path: Path, shared: SharedOptions) -> RunConfig:
         parts[name] = part.model_copy(update=update).model_dump(exclude_unset=True)
     values = {**config.model_dump(exclude={"benchmarks"}), **shared.run_values()}
     # The file is already validated: any error now comes from the command line.
-    return check_config({**values, "benchmarks": parts}, file="command line")
+    with _naming_flags():
+        origin = config.origin
+        config = check_config({**values, "benchmarks": parts}, file=origin.file, root=origin.root)
+        check_parts(config)
+    return config
+
+
+@contextmanager
+def _naming_flags() -> Iterator[None]:
+    """Let errors in values of a configuration name their flags."""
+    try:
+        yield
+    except InvalidInput as error:
+        keys = error.field.split(".")
+        keys = keys[2:] if keys[0] == "benchmarks" else keys
+        if not keys:
+            raise InvalidInput(error.message, file="command line", field=error.field) from error
+        field = " ".join([flag(keys[0]), *keys[1:]])
+        raise InvalidInput(error.message, field=field) from error
 
 
 def split_settings(settings: Sequence[str], names: Sequence[str]) -> dict[str, dict[str, str]]:
     """Split KEY=VALUE pairs by benchmark. KEY is a setting's name, which applies to all benchmarks
     that have it, or `benchmark.name`.
 
-    Raises InvalidInput, and UnknownName with the existing settings.
+    Raises InvalidInput with the existing settings.
     """
     split: dict[str, dict[str, str]] = {name: {} for name in names}
     for key, value in _pairs(settings, "--set").items():
@@ -179,7 +204,7 @@ def split_settings(settings: Sequence[str], names: Sequence[str]) -> dict[str, d
         owners = [owner] if owner else [name for name in names if setting in _settings(name)]
         if not owners or any(name not in names for name in owners):
             existing = tuple(sorted(key for name in names for key in _settings(name)))
-            raise UnknownName("setting", key, existing)
+            raise InvalidInput(str(UnknownName("setting", key, existing)), field="--set")
         for name in owners:
             split[name][setting] = value
     return split

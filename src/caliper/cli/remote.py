@@ -10,7 +10,6 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from caliper.adapters.phrases import already_ended, number, remarks, state
-from caliper.adapters.provenance import coverage
 from caliper.cli.console import ERR, OUT, plain, write_json, write_out, write_reason
 from caliper.cli.exits import Exit
 from caliper.cli.flags import Json, Quiet
@@ -140,9 +139,6 @@ def _show_lack(evaluation: Evaluation, output: OutputOptions, *, reported: bool 
     if evaluation.state is RunState.FAILED:
         ERR.print(f"[red]The run failed: {plain(evaluation.error)}[/red]", soft_wrap=True)
     elif evaluation.state not in WHOLE_STATES and not (reported or output.json):
-        for part in evaluation.benchmarks:
-            if part.coverage.unscored:
-                write_reason(f"{part.title}: {coverage(part.coverage)}")
         spec = evaluation.spec
         write_reason(
             state(Report(spec.name, str(evaluation.state), evaluation.benchmarks, spec.to_json()))

@@ -63,7 +63,7 @@ def apply(file: File, server: InstalledServer = None, json: Json = False) -> int
 
 async def applied(file: Path, server: str | None = None) -> tuple[SuiteRecord, bool]:
     """Apply the suite in a file; returns its record, and whether it is a new version."""
-    suite = read_suite(file)
+    suite = read_suite(file, installed=server is not None)
     for spec in without_revision(suite):
         ERR.print(
             f"[yellow]Note:[/yellow] {plain(spec)} names no revision. Unless its server reports "

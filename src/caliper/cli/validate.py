@@ -25,10 +25,9 @@ from caliper.core.errors import InvalidInput, UnknownName
 from caliper.local.config import read_config
 from caliper.local.data_layouts import data_place, first_value
 from caliper.local.directory import RunDirectory
+from caliper.local.part_checks import check_parts, check_specs
 from caliper.local.reports import read_report
 from caliper.local.sample_captions import find_captions, sample_captions
-from caliper.local.setup import answerer_spec
-from caliper.wiring.specs import split_spec
 
 Checked = Annotated[
     Path, typer.Argument(metavar="PATH", help="A dataset, captions, a run directory or a run.yaml.")
@@ -99,10 +98,12 @@ def _named(path: Path, pinned: str, name: str | None) -> _Content:
 
 def _config(path: Path, *, quiet: bool) -> _Content:
     """Check everything that the configuration names except endpoints."""
-    config = with_data(read_config(path), quiet=quiet, media=False)
+    config = read_config(path)
+    check_parts(config)
+    check_specs(config)
+    config = with_data(config, quiet=quiet, media=False)
     problems: list[str] = []
     for name, part in config.benchmarks.items():
-        split_spec(answerer_spec(name, part))
         problems += _data(part.data, name, part.set).problems
         if part.captions is not None:
             problems += _captions(part.captions, name).problems
@@ -148,13 +149,14 @@ def _data(path: Path, name: str, settings: Mapping[str, str] = MappingProxyType(
     request = PlanRequest(settings=resolve_settings(name, settings))
     items = list(definition.plan(DatasetFiles(path).rows(definition.data), request))
     questions = sum(item.size for item in items)
-    problems = tuple(
+    problems = dict.fromkeys(
         f"{item.key}: {question.note or question.unscored}"
         for item in items
         for question in item.questions
         if question.unscored is not None
     )
-    return _Content("data", f"{name} data: {len(items):,} items, {questions:,} questions", problems)
+    summary = f"{name} data: {len(items):,} items, {questions:,} questions"
+    return _Content("data", summary, tuple(problems))
 
 
 def _captions(path: Path, name: str) -> _Content:

@@ -133,6 +133,15 @@ class Coverage:
         """Scored over askable; 1.0 if nothing is askable."""
         return self.scored / self.askable if self.askable else 1.0
 
+    @property
+    def reasons(self) -> str:
+        """Why askable pairs have no score, each reason with its count: `1 backend, 29 no_reply`."""
+        return ", ".join(
+            f"{count:,} {reason}"
+            for reason, count in sorted(self.unscored.items())
+            if reason not in ("bad_ground_truth", "not_drawn")
+        )
+
 
 @dataclass(frozen=True, slots=True)
 class Generation:

@@ -8,20 +8,28 @@ from typing import Any
 
 from caliper.core.errors import InvalidInput
 
+UNCOUNTED = ", so the number of questions is unknown"
+"""Ends the note of a question that stands for all those of a sample, whose list cannot be read."""
+
 
 @dataclass(frozen=True, slots=True)
 class Row:
     """One record of an input file, with the place it was read from.
 
-    `line` counts from 1: the line of a JSONL file, the position in a list or table.
+    `line` counts from 1: the line of a text file, the position in a table. `entry` is the position
+    in a list or object, from 1, of a record without a known line, or that begins on the line of the
+    one before.
     """
 
     file: str
-    line: int
+    line: int | None
     fields: Mapping[str, Any]
+    entry: int | None = None
 
     def error(self, field: str, message: str) -> InvalidInput:
         """The error to raise when `field` is unusable."""
+        if self.entry is not None:
+            field = f"entry {self.entry}: {field}" if field else f"entry {self.entry}"
         return InvalidInput(message, file=self.file, line=self.line, field=field)
 
     def text(self, field: str) -> str:

@@ -15,6 +15,7 @@ from caliper.library.captions import caption_places
 from caliper.library.model import Model
 from caliper.local.config import RunConfig, check_config, read_config
 from caliper.local.directory import DEFAULT_ROOT
+from caliper.local.part_checks import check_parts
 from caliper.wiring.specs import BACKENDS, CHAT_KINDS
 
 Paths = str | PathLike[str]
@@ -134,6 +135,7 @@ def _values_of(benchmarks: Benchmarks | None) -> dict[str, Any]:
     if isinstance(benchmarks, Mapping):
         return {"benchmarks": dict(benchmarks)}
     config = read_config(Path(path_of(benchmarks, "benchmarks")))
+    check_parts(config)
     return config.model_dump(exclude_unset=True)
 
 

@@ -12,6 +12,7 @@ from caliper.core.caption import MOST_CAPTION_TOKENS
 from caliper.core.errors import InvalidInput
 from caliper.core.preparation import Preparation
 from caliper.core.run import MOST_REPEATS
+from caliper.wiring.data_sources import data_name
 from caliper.wiring.strict import Strict
 
 
@@ -55,6 +56,13 @@ class BenchmarkConfig(Strict):
             return {name: str(setting) for name, setting in value.items()}
         return value
 
+    @field_validator("qa", mode="before")
+    @classmethod
+    def _path_or_true(cls, value: object) -> object:
+        if not (value is None or value is True or isinstance(value, str | Path)):
+            raise ValueError("expected a path, or true for the benchmark's own questions")
+        return value
+
     @property
     def origins(self) -> Mapping[str, str | None]:
         """The names and revisions of the data in fields with local copies; None for media that
@@ -72,6 +80,11 @@ class BenchmarkConfig(Strict):
     def media_root(self) -> Path:
         """The folder that media paths are relative to."""
         return self.media or (self.data if self.data.is_dir() else self.data.parent)
+
+    @property
+    def lacks_media(self) -> bool:
+        """Whether the folder that `media` names does not exist."""
+        return self.media is not None and data_name(self.media) is None and not self.media.is_dir()
 
     @property
     def prepared(self) -> Preparation | None:

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 
 from caliper.benchmarks.base import blank_is_answer
 from caliper.benchmarks.registry import benchmark
 from caliper.core.outcome import Reason
 from caliper.core.question import Source
+from caliper.core.rows import UNCOUNTED
 from caliper.core.run import RunSpec
 from caliper.pipeline.store.plan import PlanReader
 
@@ -23,12 +25,12 @@ async def warnings(
     captions are expected, so there is no warning.
     """
     samples: dict[str, dict[str, None]] = {}
-    unusable: dict[str, list[str]] = {}
+    unusable: dict[str, Counter[str]] = {}
     async for items in plan():
         for item in items:
             if item.source is Source.CAPTION:
                 samples.setdefault(item.benchmark, {})[item.sample] = None
-            unusable.setdefault(item.benchmark, []).extend(
+            unusable.setdefault(item.benchmark, Counter()).update(
                 f"{item.key}: {question.note or question.unscored}"
                 for question in item.questions
                 if question.unscored in (Reason.BAD_INPUT, Reason.BAD_GROUND_TRUTH)
@@ -36,12 +38,22 @@ async def warnings(
     return [
         *_about_captions(captions, samples, limited=spec.limit is not None),
         *_about_blanks(spec, captions, samples),
-        *(
-            f"{name}: {len(notes):,} questions cannot be used ({_examples(notes, separator='; ')})"
-            for name, notes in unusable.items()
-            if notes
-        ),
+        *_about_unusable(unusable),
     ]
+
+
+def _about_unusable(unusable: Mapping[str, Counter[str]]) -> Iterator[str]:
+    """Each sentence is said once, with its number of questions unless it is the only one."""
+    for name, notes in unusable.items():
+        whole = Counter({note: n for note, n in notes.items() if note.endswith(UNCOUNTED)})
+        for what, counts in (("question", notes - whole), ("sample", whole)):
+            if counts:
+                said = [
+                    note if 1 in (count, len(counts)) else f"{note} ({_counted(count, what)})"
+                    for note, count in counts.items()
+                ]
+                number = _counted(counts.total(), what)
+                yield f"{name}: {number} cannot be used ({_examples(said, separator='; ')})"
 
 
 def _about_captions(
@@ -55,7 +67,7 @@ def _about_captions(
         missing = [sample for sample in planned if sample not in texts]
         if missing:
             yield (
-                f"{name}: {len(missing):,} samples without a caption "
+                f"{name}: {_counted(len(missing), 'sample')} without a caption "
                 f"({_examples(missing)}): Unscored(no_caption)"
             )
         allowed = benchmark(name).unused_caption
@@ -63,7 +75,7 @@ def _about_captions(
         if extra and not limited:
             alike = next(iter(planned), "")
             yield (
-                f"{name}: {len(extra):,} captions of unknown samples ignored "
+                f"{name}: {_counted(len(extra), 'caption')} of unknown samples ignored "
                 f"({_examples(extra, _FEW_EXAMPLES)}); samples are named like {alike}"
             )
 
@@ -78,9 +90,13 @@ def _about_blanks(
         if blank:
             answers = blank_is_answer(spec.benchmark(name).settings)
             what = "answers that mention nothing" if answers else "Unscored(no_caption)"
-            yield f"{name}: {len(blank):,} blank captions ({_examples(blank)}): {what}"
+            yield f"{name}: {_counted(len(blank), 'blank caption')} ({_examples(blank)}): {what}"
 
 
 def _examples(names: Sequence[str], most: int = _MOST_EXAMPLES, separator: str = ", ") -> str:
     more = f" and {len(names) - most:,} more" if len(names) > most else ""
     return separator.join(names[:most]) + more
+
+
+def _counted(number: int, noun: str) -> str:
+    return f"{number:,} {noun}{'' if number == 1 else 's'}"

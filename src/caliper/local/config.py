@@ -24,12 +24,13 @@ from caliper.core.errors import InvalidInput
 from caliper.core.run import COVERAGE_FLOOR
 from caliper.core.terms import Priority, Terms
 from caliper.local.benchmark_config import BenchmarkConfig
+from caliper.local.config_origin import ConfigOrigin
 from caliper.local.recipes import recipe_values
 from caliper.pipeline.reports.judge_check import should_check
 from caliper.pipeline.store.dataset_names import is_dataset_name
 from caliper.wiring.data_sources import data_name
 from caliper.wiring.export_sinks import check_target, target_under
-from caliper.wiring.strict import Strict, first_problem
+from caliper.wiring.strict import Strict, first_problem, line_of
 from caliper.wiring.yaml_text import read_document
 
 
@@ -65,7 +66,7 @@ class RunConfig(Strict):
     out: Path | None = None
     store: Path | None = None
     export: tuple[str, ...] = ()
-    _typed: bool = PrivateAttr(default=False)
+    _origin: ConfigOrigin = PrivateAttr(default=ConfigOrigin())
 
     @field_validator("export")
     @classmethod
@@ -113,7 +114,12 @@ class RunConfig(Strict):
     @property
     def named_specs(self) -> tuple[str | None, ...]:
         """The SPECs if they come from a command line; empty if they come from a file."""
-        return self.specs if self._typed else ()
+        return self.specs if self._origin.typed else ()
+
+    @property
+    def origin(self) -> ConfigOrigin:
+        """Where the values come from."""
+        return self._origin
 
     @property
     def with_anchors(self) -> bool:
@@ -163,7 +169,7 @@ def check_config(
     except ValidationError as error:
         model = BenchmarkConfig if len(error.errors()[0]["loc"]) > 1 else RunConfig
         raise first_problem(error, model.model_fields, file, root) from error
-    config._typed = typed  # noqa: SLF001 - no key of a file can set it
+    config._origin = ConfigOrigin(file, root, typed)  # noqa: SLF001 - no key of a file can set it
     return config
 
 
@@ -178,7 +184,13 @@ def read_config(path: Path) -> RunConfig:
         root, values = None, values.get("config")
     if not isinstance(values, dict):
         raise InvalidInput("expected a mapping with the key benchmarks", file=str(path))
-    return relative_to(check_config(values, file=str(path), root=root), path.parent)
+    config = relative_to(check_config(values, file=str(path), root=root), path.parent)
+    for name, part in config.benchmarks.items():
+        if part.lacks_media:
+            place, message = ("benchmarks", name, "media"), f"no such folder: {part.media}"
+            line, field = line_of(root, place), ".".join(place)
+            raise InvalidInput(message, file=str(path), line=line, field=field)
+    return config
 
 
 def relative_to(config: RunConfig, folder: Path) -> RunConfig:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import islice
 from pathlib import Path
 
@@ -96,7 +96,7 @@ def _own_rows(own: Benchmark, path: Path) -> Iterator[CaptionRow]:
             yield row
 
     for key, text in own.read_captions(noted(DatasetFiles(path).rows(own.captions))):
-        yield CaptionRow(Row(last.file, last.line, {}), {_OWN: key}, text)
+        yield CaptionRow(replace(last, fields={}), {_OWN: key}, text)
 
 
 def _not_empty(captions: CaptionRows) -> CaptionRows:

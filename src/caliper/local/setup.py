@@ -6,12 +6,10 @@ from collections.abc import AsyncIterator, Awaitable, Callable
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any
 
 from caliper.adapters.datasets.files import DatasetFiles
 from caliper.adapters.packs.files import open_pack
 from caliper.benchmarks.registry import benchmark
-from caliper.benchmarks.settings import resolve_settings
 from caliper.core.errors import InvalidInput
 from caliper.core.keys import digest, sampling_seed
 from caliper.core.question import Source
@@ -19,6 +17,7 @@ from caliper.core.run import RunSpec, check_name
 from caliper.local.benchmark_config import BenchmarkConfig
 from caliper.local.config import RunConfig
 from caliper.local.data_fetch import UNWATCHED, FetchWatcher, fetch_data
+from caliper.local.part_checks import answerer_spec, check_parts
 from caliper.local.request import part_request, run_request
 from caliper.local.sample_captions import sample_captions
 from caliper.local.supplies import FileSupplies
@@ -94,6 +93,7 @@ async def prepare(
     BackendError when the endpoint of a model does not answer, StoreUnavailable when a source of
     data does not.
     """
+    check_parts(config)
     config = await fetch_data(config, fetching)
     check_name(config.label)
     models = RunModels(ModelRoom(access, clock), open_pack(config.pack))
@@ -130,38 +130,32 @@ async def _open_part(
 ) -> BenchmarkRequest:
     """Open the files and models of a benchmark, and request it."""
     own, part, room = benchmark(name), config.benchmarks[name], models.room
-    # Report errors in files and settings before calling any model.
-    resolve_settings(name, part.set)
+    # Report errors in files before calling any model.
     supplies.files[name] = sources = open_sources(name, part, notes.append)
     if part.qa is not None or part.qa_replies is not None:
         qa_layout(name, path=sources.qa_data is not None)
     taxonomy_of(name, part)
     seed = sampling_seed(config.seed, config.replicate)
-    answerer = await room.answerer(answerer_spec(name, part), name, models.pack, seed)
+    spec = answerer_spec(name, part)
+    with config.origin.naming(name, own.role, spec):
+        answerer = await room.answerer(spec, name, models.pack, seed)
     models.answerers[f"{name}/{own.role}"] = answerer
     captioner = None
     if part.captioner is not None:
-        models.captioners[name] = await room.chat_model(part.captioner)
+        with config.origin.naming(name, "captioner", part.captioner):
+            models.captioners[name] = await room.chat_model(part.captioner)
         captioner = models.captioners[name].identity.name
     file_digests = digests(name, sources)
     if part.qa_replies is not None:
         media = models.answerers[f"{name}/media"] = room.replay(name, part.qa_replies, Source.MEDIA)
         file_digests["qa_replies"] = media.identity.revision
     if own.needs_language:
-        models.tagger = room.tagger(part.tagger)
-        models.embedder = await room.embedder(part.embedder)
+        with config.origin.naming(name, "tagger"):
+            models.tagger = room.tagger(part.tagger)
+        with config.origin.naming(name, "embedder", part.embedder):
+            models.embedder = await room.embedder(part.embedder)
     supplies.digests.update(digest for digest in file_digests.values() if digest is not None)
     return part_request(name, part, file_digests, captioner, {})
-
-
-def answerer_spec(name: str, part: BenchmarkConfig) -> str:
-    """The SPEC of the judge or reader. Raises InvalidInput for a role that the benchmark lacks."""
-    specs: dict[str, Any] = {"judge": part.judge, "reader": part.reader}
-    role = benchmark(name).role
-    for other, spec in specs.items():
-        if other != role and spec is not None:
-            raise InvalidInput(f"{name} has no {other}; it has a {role}", field=other)
-    return specs[role] or "lexical"
 
 
 def digests(name: str, sources: Sources) -> dict[str, str | None]:

@@ -28,11 +28,12 @@ from caliper.core.suites import Baseline, Suite
 from caliper.local.config import RunConfig, check_config, is_installed, relative_to
 from caliper.local.data_fetch import fetch_now, named_values
 from caliper.local.notify import NotifyTarget, stored_targets
+from caliper.local.part_checks import answerer_spec
 from caliper.local.policy import check_policy
 from caliper.local.serve_config import ENDPOINT_FIELDS, ServeConfig, suite_serving
-from caliper.local.setup import answerer_spec, digests, open_sources
+from caliper.local.setup import digests, open_sources
 from caliper.local.sources import digest_of
-from caliper.local.suite_checks import check_part, check_sequential, policy_of
+from caliper.local.suite_checks import check_sequential, check_suite_parts, policy_of
 from caliper.local.suite_keys import MonthlyBudget, SuiteBudget, SuiteKeys, SuiteRetention
 from caliper.ports.serving import CheckpointEndpoint
 from caliper.version import __version__
@@ -53,8 +54,9 @@ _PLACES = {"data", "captions", "media", "qa", "qa_replies", "taxonomy"}
 _PLACEHOLDER = "captions-of-the-checkpoint"
 
 
-def read_suite(path: Path) -> Suite:
-    """The suite in a YAML file; its paths are relative to the file's folder.
+def read_suite(path: Path, *, installed: bool = False) -> Suite:
+    """The suite in a YAML file; its paths are relative to the file's folder. `installed`: its
+    judges, readers and captioners are named by an installation.
 
     Raises InvalidInput naming file, line and field.
     """
@@ -70,9 +72,8 @@ def read_suite(path: Path) -> Suite:
     month = caps.pop("month")
     run |= {f"max_{name}": cap for name, cap in caps.items()}
     config = relative_to(check_config(run, file=str(path), root=root), path.parent.absolute())
+    check_suite_parts(config, served=keys.serve is not None, installed=installed)
     config = fetch_now(config)
-    for name, part in config.benchmarks.items():
-        check_part(name, part, served=keys.serve is not None, file=path, root=root)
     policy = policy_of(keys, path, root)
     if keys.judging == "sequential":
         check_sequential(keys, config, path, root)

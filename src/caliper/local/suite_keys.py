@@ -68,6 +68,14 @@ class SuiteKeys(Strict):
         except InvalidInput as error:
             raise ValueError(error.message) from error
 
+    @field_validator("gate", mode="before")
+    @classmethod
+    def _path_or_policy(cls, value: object) -> object:
+        if not isinstance(value, str | dict | None):
+            message = "expected the path of a policy, or a mapping of its keys"
+            raise ValueError(message)  # noqa: TRY004 - a TypeError is no problem of a field
+        return value
+
     @field_validator("baseline")
     @classmethod
     def _known_rule(cls, value: str) -> str:

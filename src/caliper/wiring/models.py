@@ -33,8 +33,8 @@ from caliper.wiring.endpoint_tokens import EndpointPlace, EndpointTokens
 from caliper.wiring.specs import (
     BACKENDS,
     EMBEDDERS,
-    KINDS,
     TAGGERS,
+    split_chat_spec,
     split_recording,
     split_spec,
 )
@@ -100,11 +100,7 @@ class ModelRoom:
         """
         if spec in self.access.functions:
             return self.access.functions[spec]
-        kind, rest = split_spec(spec)
-        if kind in ("lexical", "replay"):
-            raise InvalidInput(
-                f"{spec} cannot look at pictures; a captioner is {', '.join(KINDS[1:-1])}"
-            )
+        kind, rest = split_chat_spec(spec)
         if spec not in self._chat_models:
             self._chat_models[spec] = await self._resolve(Pool, self._endpoints(kind, rest))
         return self._chat_models[spec]

@@ -24,6 +24,7 @@ from caliper.wiring.endpoint_tokens import (
     read_token_lines,
 )
 from caliper.wiring.models import Access
+from caliper.wiring.strict import problem_text
 
 PREFIX = "CALIPER_"
 SERVICES = ("AGGREGATOR", "BOOTSTRAP", "CAPTIONER", "GATEWAY", "JUDGE", "QA_READER", "SUITES")
@@ -182,14 +183,14 @@ def read_settings(kind: type[Read], **overrides: Any) -> Read:
             and upper not in variables
             and not upper.startswith(kind.others)
         ):
-            raise UnknownName("environment variable", name, variables)
+            others = (f"{each}..." if each.endswith("_") else each for each in kind.others)
+            raise UnknownName("environment variable", name, (*variables, *others))
     try:
         return kind(**overrides)
     except ValidationError as error:
         problem = error.errors()[0]
         field = variable(kind, str(problem["loc"][0])) if problem["loc"] else prefix
-        message = problem["msg"].removeprefix("Value error, ")
-        raise InvalidInput(message, file="environment", field=field) from None
+        raise InvalidInput(problem_text(problem), file="environment", field=field) from None
 
 
 def variable(kind: type[Settings], field: str) -> str:

@@ -46,6 +46,18 @@ def split_spec(spec: str) -> tuple[str, str]:
     return kind, rest
 
 
+def split_chat_spec(spec: str) -> tuple[str, str]:
+    """Split the SPEC of a chat model. Raises like `split_spec`, and InvalidInput for rules and
+    recorded replies.
+    """
+    kind, rest = split_spec(spec)
+    if kind in ("lexical", "replay"):
+        raise InvalidInput(
+            f"{spec} cannot look at pictures; a captioner is {', '.join(KINDS[1:-1])}"
+        )
+    return kind, rest
+
+
 def split_recording(rest: str) -> tuple[Path, str]:
     """Split the `DIR[#model]` of a `replay:` SPEC into the folder of recorded replies and the name
     of the model that wrote them. Raises InvalidInput for a blank name.

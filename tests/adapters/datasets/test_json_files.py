@@ -1,4 +1,5 @@
 import json
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
@@ -6,6 +7,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from caliper.adapters.datasets.files import DatasetFiles
+from caliper.adapters.datasets.jsontext import read_entries, read_json
 from caliper.core.errors import InvalidInput
 from caliper.core.layout import FileFormat, Layout
 from caliper.core.rows import Row
@@ -111,7 +113,7 @@ def test_an_object_gives_a_row_a_key_in_file_order(whole: Path) -> None:
     assert rows(whole, OBJECT) == [
         Row(str(whole), 1, {"key": "z", "value": "a cat"}),
         Row(str(whole), 2, {"key": "a", "value": [1]}),
-        Row(str(whole), 3, {"key": "", "value": None}),
+        Row(str(whole), 2, {"key": "", "value": None}, entry=3),
     ]
 
 
@@ -143,9 +145,52 @@ def test_json_of_another_shape_is_refused(whole: Path, layout: Layout, data: byt
     assert "expected" in refused(whole, layout, data).message
 
 
-def test_a_list_gives_a_row_an_element(whole: Path) -> None:
-    whole.write_text('[{"a": 1},\n{"a": 2}]')
-    assert [(row.line, row.fields) for row in rows(whole, TABLE)] == [(1, {"a": 1}), (2, {"a": 2})]
+def test_a_list_gives_a_row_an_element_with_its_line(whole: Path) -> None:
+    whole.write_text('\n[\n {"a": 1},\n\n {"a":\n  "\\n"}, {"a": 3}\n ,{"a": 4}]\n')
+    found = [(row.line, row.entry, row.fields["a"]) for row in rows(whole, TABLE)]
+    assert found == [(3, None, 1), (5, None, "\n"), (6, None, 3), (7, None, 4)]
+
+
+def test_an_entry_on_the_line_of_another_is_counted(whole: Path) -> None:
+    whole.write_text('[{"a": 1}, {"a": []}]')
+    first, second = rows(whole, TABLE)
+    assert str(first.error("a", "broken")) == f"{whole}:1: a: broken"
+    assert str(second.error("a", "broken")) == f"{whole}:1: entry 2: a: broken"
+    assert str(second.error("", "broken")) == f"{whole}:1: entry 2: broken"
+
+
+def problem_of(read: Callable[[Path], object], file: Path) -> str:
+    try:
+        read(file)
+    except InvalidInput as error:
+        return str(error)
+    return ""
+
+
+VALUES = st.recursive(
+    st.none() | st.booleans() | st.integers() | st.text(),
+    lambda values: st.lists(values) | st.dictionaries(st.text(), values),
+)
+
+
+@given(VALUES, st.sampled_from([None, 0, 1]), st.data())
+@settings(suppress_health_check=[HealthCheck.function_scoped_fixture])
+def test_entries_are_read_as_json_reads_them(
+    tmp_path: Path, value: object, indent: int | None, data: st.DataObject
+) -> None:
+    """Also in files that are cut off, or have a character too many."""
+    text = json.dumps(value, indent=indent)
+    place = data.draw(st.integers(0, len(text)))
+    broken = text[:place] + data.draw(st.sampled_from(["", ",", "]", "}", ":", " "]))
+    file = tmp_path / "any.json"
+    for written in (text, broken, broken + text[place:], broken + text[place + 1 :]):
+        file.write_text(written)
+        problem = problem_of(read_json, file)
+        assert problem_of(read_entries, file) == problem
+        if not problem:
+            read, lines = read_entries(file)
+            assert read == read_json(file)
+            assert len(lines) == (len(read) if isinstance(read, list | dict) else 0)
 
 
 def test_an_element_that_is_no_object_is_placed(whole: Path) -> None:

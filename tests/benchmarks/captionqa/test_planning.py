@@ -9,7 +9,7 @@ from caliper.benchmarks.captionqa.questions import CANNOT
 from caliper.core.errors import InvalidInput
 from caliper.core.outcome import Reason
 from caliper.core.question import Item, Source
-from caliper.core.rows import Row
+from caliper.core.rows import UNCOUNTED, Row
 
 COLOUR = {
     "question": "What colour is it?",
@@ -189,7 +189,8 @@ def test_broken_question_objects_are_unscored_and_told(broken: Any, field: str) 
 def test_a_row_without_questions_is_one_unscored_question(questions: Any) -> None:
     (bad,) = only(row(questions=questions)).questions
     assert bad.unscored is Reason.BAD_INPUT
-    assert bad.note.startswith("captionqa.json:1: questions: ")
+    assert bad.note.startswith("captionqa.json:1: questions: expected a list of questions, found ")
+    assert bad.note.endswith(UNCOUNTED)
 
 
 def test_numbers_may_stand_for_texts() -> None:

@@ -12,7 +12,7 @@ from caliper.benchmarks.comprecap.questions import Atom, PhraseQuestion, SceneMe
 from caliper.core.errors import InvalidInput
 from caliper.core.outcome import Reason
 from caliper.core.question import Item, Source
-from caliper.core.rows import Row
+from caliper.core.rows import UNCOUNTED, Row
 
 Info = list[dict[str, Any]]
 
@@ -118,21 +118,50 @@ def test_masks_that_cover_nothing_are_bad_input(info: Info, mask_out: Any) -> No
 
 
 @pytest.mark.parametrize(
-    ("broken", "field"),
+    ("broken", "field", "lost"),
     [
-        (None, "info"),
-        ([], "info"),
-        ("text", "info"),
-        ([3], "info[0]"),
-        ([{"short_description": "a"}], "info[0].category"),
-        ([{"category": "dog", "short_description": 1.5}], "info[0].short_description"),
-        ([{"category": "dog", "short_description": "a", "relation": 3}], "info[0].relation"),
+        (None, "info", 1),
+        ([], "info", 1),
+        ("text", "info", 1),
+        ([3], "info[0]", 2),
+        ([{"short_description": "a"}], "info[0].category", 2),
+        ([{"category": 7, "short_description": "a"}], "info[0].category", 2),
+        ([{"category": "dog", "short_description": 1.5}], "info[0].short_description", 2),
+        ([{"category": "dog", "short_description": 7}], "info[0].short_description", 2),
+        ([{"category": "dog", "short_description": "a", "relation": 3}], "info[0].relation", 3),
     ],
 )
-def test_a_broken_annotation_is_bad_input_that_says_where(broken: Any, field: str) -> None:
-    [question] = planned(broken).questions
-    assert question.unscored is Reason.BAD_INPUT
-    assert question.note.startswith(f"anno.json:7: {field}: ")
+def test_a_broken_annotation_is_bad_input_that_says_where(
+    broken: Any, field: str, lost: int
+) -> None:
+    questions = planned(broken).questions
+    assert len(questions) == lost
+    for question in questions:
+        assert question.unscored is Reason.BAD_INPUT
+        assert question.note.startswith(f"anno.json:7: {field}: ")
+        assert question.note.endswith(UNCOUNTED) == (lost == 1)
+
+
+@pytest.mark.parametrize(
+    ("name", "value"),
+    [
+        ("short_description", ""),
+        ("category", None),
+        ("relation", [5, "The dog stands on the carpet"]),
+    ],
+)
+@pytest.mark.parametrize("relations", ["aligned", "released"])
+def test_a_broken_field_loses_all_questions_of_its_picture(
+    info: Info, name: str, value: Any, relations: str
+) -> None:
+    item = planned([info[0] | {name: value}, info[1]], relations=relations)
+    assert [question.unscored for question in item.questions] == [Reason.BAD_INPUT] * 5
+    whole = planned(info, relations=relations)
+    assert [(one.ordinal, one.repeats) for one in item.questions] == [
+        (one.ordinal, one.repeats) for one in whole.questions
+    ]
+    kinds = [one.payload.kind for one in item.questions[1:]]
+    assert kinds == ["attribute"] * 2 + ["relation"] * 2
 
 
 def test_a_picture_annotated_twice_is_refused(row: Row) -> None:

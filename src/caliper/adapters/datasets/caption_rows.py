@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 from caliper.core.errors import InvalidInput
@@ -105,7 +105,7 @@ def _with_text(row: Row, text: str | None) -> CaptionRow:
         raise _unknown_columns(row, "the sample", NAMES)
     benchmark = row.fields.get("benchmark")
     # Not the whole row: a table may have more columns than memory has room for.
-    bare = Row(row.file, row.line, {})
+    bare = replace(row, fields={})
     return CaptionRow(bare, names, text, benchmark if isinstance(benchmark, str) else None)
 
 
@@ -127,4 +127,4 @@ def object_captions(rows: Iterator[Row]) -> Iterator[CaptionRow]:
     for row in rows:
         key = row.text("key")
         text = caption_text(row, key, row.fields.get("value"))
-        yield CaptionRow(Row(row.file, row.line, {}), {"key": key}, text)
+        yield CaptionRow(replace(row, fields={}), {"key": key}, text)

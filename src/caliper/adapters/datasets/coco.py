@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -43,18 +44,18 @@ def _coco_rows(path: Path, values: Mapping[str, Any]) -> Iterator[Row]:
         objects[image].append({**row.fields, "category": names[category]})
     for row in images:
         fields = {"image": row.text("file_name"), "info": objects[_id(row)]}
-        yield Row(row.file, row.line, fields)
+        yield replace(row, fields=fields)
 
 
 def _entries(path: Path, values: Mapping[str, Any], name: str) -> list[Row]:
-    whole = Row(str(path), 1, values)
+    whole = Row(str(path), None, values)
     entries = values.get(name)
     if not isinstance(entries, list):
         raise whole.error(name, "expected a list, as in COCO's files")
     for place, entry in enumerate(entries):
         if not isinstance(entry, Mapping):
             raise whole.error(f"{name}[{place}]", f"expected an object, found {entry!r:.60}")
-    return [Row(str(path), place, entry) for place, entry in enumerate(entries, start=1)]
+    return [Row(str(path), None, entry, place) for place, entry in enumerate(entries, start=1)]
 
 
 def _id(row: Row) -> str:

@@ -2,11 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from caliper.adapters.datasets.jsontext import BYTE_ORDER_MARK, decode, parse, read_json, unreadable
+from caliper.adapters.datasets.jsontext import (
+    BYTE_ORDER_MARK,
+    decode,
+    parse,
+    read_entries,
+    unreadable,
+)
 from caliper.core.errors import InvalidInput
 from caliper.core.rows import Row
 
@@ -39,29 +45,36 @@ def _lines(path: Path) -> Iterator[tuple[int, str]]:
 
 
 def list_rows(path: Path) -> Iterator[Row]:
-    """Read one row per element of the file's list; `Row.line` is its position from 1.
+    """Read one row per element of the file's list.
 
     Raises InvalidInput if the file is not a list, or an element is not an object.
     """
-    value = read_json(path)
+    value, lines = read_entries(path)
     if not isinstance(value, list):
         raise _unexpected(path, "a JSON list of rows", value)
     for number, element in enumerate(value, start=1):
         if not isinstance(element, dict):
             raise _unexpected(path, f"a JSON object at position {number} of the list", element)
-        yield Row(str(path), number, element)
+        yield _row(path, lines, number, element)
 
 
 def object_rows(path: Path) -> Iterator[Row]:
     """Read one row per key of the file's object, in file order, with fields `key` and `value`.
 
-    `Row.line` is the key's position from 1. Raises InvalidInput if the file is not an object.
+    Raises InvalidInput if the file is not an object.
     """
-    value = read_json(path)
+    value, lines = read_entries(path)
     if not isinstance(value, dict):
         raise _unexpected(path, "one JSON object, key to value", value)
     for number, (key, entry) in enumerate(value.items(), start=1):
-        yield Row(str(path), number, {"key": key, "value": entry})
+        yield _row(path, lines, number, {"key": key, "value": entry})
+
+
+def _row(path: Path, lines: Sequence[int], number: int, fields: Mapping[str, Any]) -> Row:
+    """The row of an entry, with its number if the one before begins on the same line."""
+    line = lines[number - 1]
+    alone = number == 1 or lines[number - 2] < line
+    return Row(str(path), line, fields, None if alone else number)
 
 
 def _unexpected(path: Path, expected: str, value: Any, line: int | None = None) -> InvalidInput:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import math
+import re
 from pathlib import Path
 from typing import Any, NoReturn
 
@@ -25,6 +26,23 @@ def read_json(path: Path) -> Any:
 
     Raises InvalidInput if the file cannot be read, is not UTF-8, or is not JSON.
     """
+    return parse(_content(path), path)
+
+
+def read_entries(path: Path) -> tuple[Any, list[int]]:
+    """Parse a whole file, and find the line on which each entry of its list or object begins.
+
+    Raises like `read_json`.
+    """
+    text = _content(path)
+    try:
+        return _entries(text)
+    except (ValueError, RecursionError):
+        # Without entries, or broken: then this finds the exact place.
+        return parse(text, path), []
+
+
+def _content(path: Path) -> str:
     try:
         data = path.read_bytes()
     except OSError as error:
@@ -32,7 +50,7 @@ def read_json(path: Path) -> Any:
     content = data.removeprefix(BYTE_ORDER_MARK)
     if not content.strip():
         raise InvalidInput("the file is empty", file=str(path))
-    return parse(decode(content, path, offset=len(data) - len(content)), path)
+    return decode(content, path, offset=len(data) - len(content))
 
 
 def unreadable(path: Path, error: OSError) -> InvalidInput:
@@ -77,6 +95,45 @@ def parse(text: str, path: Path, line: int | None = None) -> Any:
         raise InvalidInput("JSON nested too deeply", file=str(path), line=line) from error
     except ValueError as error:
         raise InvalidInput(f"unusable JSON: {error}", file=str(path), line=line) from error
+
+
+def _entries(text: str) -> tuple[Any, list[int]]:
+    """A list or object, and the line of each entry. Raises ValueError if it is neither, is empty,
+    or is broken.
+    """
+    opening = _matched(_OPENING, text, 0)
+    closing = "]" if opening[1] == "[" else "}"
+    place, line, counted, separator = opening.end(), 1, 0, ","
+    pairs: list[tuple[str, Any]] = []
+    lines: list[int] = []
+    while separator == ",":
+        line, counted = line + text.count("\n", counted, place), place
+        lines.append(line)
+        key = ""
+        if closing == "}":
+            key, place = _DECODER.raw_decode(text, place)
+            if not isinstance(key, str):
+                raise ValueError("a key is not text")
+            place = _matched(_COLON, text, place).end()
+        value, place = _DECODER.raw_decode(text, place)
+        pairs.append((key, value))
+        after = _matched(_SEPARATOR, text, place)
+        separator, place = after[1], after.end()
+    if separator != closing or place < len(text):
+        raise ValueError("broken after an entry")
+    return (_object(pairs) if closing == "}" else [value for _, value in pairs]), lines
+
+
+def _matched(pattern: re.Pattern[str], text: str, place: int) -> re.Match[str]:
+    match = pattern.match(text, place)
+    if match is None:
+        raise ValueError("broken between entries")
+    return match
+
+
+_OPENING = re.compile(r"[ \t\n\r]*([\[{])[ \t\n\r]*")
+_COLON = re.compile(r"[ \t\n\r]*:[ \t\n\r]*")
+_SEPARATOR = re.compile(r"[ \t\n\r]*([,\]}])[ \t\n\r]*")
 
 
 def _object(pairs: list[tuple[str, Any]]) -> dict[str, Any]:

@@ -7,7 +7,7 @@ annotation that was not skipped, with the task's data beside the label.
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
@@ -75,7 +75,7 @@ def _annotations(row: Row, control: str) -> Iterator[PersonLabel]:
     if not isinstance(annotations, list) or not all(isinstance(one, dict) for one in annotations):
         raise task_error(row, "annotations", "expected a list of objects")
     for annotation in annotations:
-        place = Row(row.file, row.line, {**annotation, "id": row.fields.get("id", "?")})
+        place = replace(row, fields={**annotation, "id": row.fields.get("id", "?")})
         person, choice = _person(place, "completed_by"), None
         if annotation.get("was_cancelled") is not True:
             choice = _choice(row, _choices_of(place, control))

@@ -8,6 +8,7 @@ equals `filtered_resps`. Then the sample is named in what the task's metrics are
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
+from dataclasses import replace
 from typing import Any
 
 from caliper.adapters.datasets.caption_rows import CaptionRow, caption_text, sample_names
@@ -41,7 +42,7 @@ def log_row(row: Row) -> CaptionRow:
         names["target"] = target
     if not names:
         raise row.error("doc_id", _NAMELESS)
-    return CaptionRow(Row(row.file, row.line, {}), names, _response(row, field))
+    return CaptionRow(replace(row, fields={}), names, _response(row, field))
 
 
 def _described(fields: Mapping[str, Any]) -> Iterator[tuple[str, Mapping[str, Any]]]:

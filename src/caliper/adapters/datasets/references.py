@@ -12,7 +12,7 @@ Rows name their image by one of `IDENTIFIERS`:
 from __future__ import annotations
 
 from collections.abc import Collection, Iterator, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
@@ -113,7 +113,7 @@ def _rows(path: Path) -> Iterator[Row]:
         for file in files:
             for row in line_rows(file):
                 image = f"{file.stem}/{image_of(row)}"
-                yield Row(row.file, row.line, {**row.fields, IDENTIFIERS[0]: image})
+                yield replace(row, fields={**row.fields, IDENTIFIERS[0]: image})
         return
     match path.suffix.lower():
         case ".jsonl":
@@ -139,6 +139,8 @@ def _coco(path: Path) -> tuple[list[Row], dict[str, str]] | None:
         elements = whole.get(part, [])
         if not isinstance(elements, list) or not all(isinstance(one, dict) for one in elements):
             raise InvalidInput("expected a list of objects", file=str(path), field=part)
-        parts[part] = [Row(str(path), number, one) for number, one in enumerate(elements, start=1)]
+        parts[part] = [
+            Row(str(path), None, one, place) for place, one in enumerate(elements, start=1)
+        ]
     names = {row.text("id"): row.text("file_name") for row in parts["images"]}
     return parts["annotations"], names

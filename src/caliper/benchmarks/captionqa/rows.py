@@ -11,7 +11,10 @@ from caliper.benchmarks.base import RecordKey
 from caliper.benchmarks.captionqa.domains import domain_of
 from caliper.benchmarks.captionqa.questions import ChoiceQuestion
 from caliper.core.question import Item, Question, Source
-from caliper.core.rows import Row
+from caliper.core.rows import UNCOUNTED, Row
+
+_LIST = "questions"
+"""The place of a sample's list of questions, which is an entry itself if it is broken."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -77,7 +80,7 @@ def gather(rows: Iterable[Row]) -> list[RawSample]:
 def _nested(row: Row) -> list[Entry]:
     questions = row.fields.get("questions")
     if not isinstance(questions, Sequence) or isinstance(questions, str) or not questions:
-        return [Entry(row, "questions", questions)]
+        return [Entry(row, _LIST, questions)]
     return [Entry(row, f"questions[{place}]", raw) for place, raw in enumerate(questions)]
 
 
@@ -106,6 +109,9 @@ def read_entry(entry: Entry) -> QuestionFields:
     An answer that matches no choice is not an error here; planning handles it.
     """
     raw = entry.raw
+    if entry.place == _LIST:
+        message = f"expected a list of questions, found {raw!r:.60}{UNCOUNTED}"
+        raise entry.row.error(entry.place, message)
     if not isinstance(raw, Mapping):
         raise entry.row.error(entry.place, f"expected a question, found {raw!r:.60}")
     question = raw.get("question")

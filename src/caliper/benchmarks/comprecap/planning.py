@@ -18,7 +18,7 @@ from caliper.benchmarks.comprecap.settings import setting_value
 from caliper.core.errors import InvalidInput
 from caliper.core.outcome import Reason
 from caliper.core.question import Item, Question
-from caliper.core.rows import Row, note_of
+from caliper.core.rows import UNCOUNTED, Row, note_of
 
 NAME = "comprecap"
 
@@ -39,8 +39,8 @@ def plan(rows: Iterable[Row], request: PlanRequest) -> Iterator[Item]:
     `request.qa_rows` are questions, or scene graphs to draw them from. A picture has the `objects`
     measure at ordinal 0, asked once, then one question per annotated instance, then one per
     relation, in annotation order. Raises InvalidInput for a picture that is missing or annotated
-    twice. A row with a broken annotation becomes an item with only the measure,
-    Unscored(bad_input); a broken mask makes all questions of its picture Unscored(bad_input).
+    twice. A broken annotation or mask makes all questions of its picture Unscored(bad_input), as
+    far as the annotation still says how many there are; else the measure alone.
     """
     seen: dict[str, Row] = {}
     for row in rows:
@@ -86,52 +86,87 @@ def annotated_scene(row: Row, request: PlanRequest) -> AnnotatedScene | None:
 
 
 def _questions(row: Row, request: PlanRequest) -> tuple[Question[Any], ...]:
+    description = setting_value(request.settings, "description")
     try:
-        instances = _instances(row, setting_value(request.settings, "description"))
+        instances = _instances(row, description)
     except InvalidInput as error:
-        empty = SceneMeasure((), (), (), 0)
-        return (Question(0, empty, unscored=Reason.BAD_INPUT, note=note_of(error)),)
-    phrases = _phrases(instances, request.settings)
-    repeats = request.repeats or REPEATS
-    names = tuple(instance.category for instance in instances)
-    measure = SceneMeasure(distinct(names), names, (), 0)
-    questions: list[Question[Any]] = [Question(0, measure)]
-    questions += (
-        Question(ordinal, phrase, repeats) for ordinal, phrase in enumerate(phrases, start=1)
-    )
+        return _unusable(_drafts(_remains(row, description), request), error)
+    questions = _drafts(instances, request)
     try:
         covered, pixels = _cover(row, instances)
     except InvalidInput as error:
-        return tuple(
-            replace(question, unscored=Reason.BAD_INPUT, note=note_of(error))
-            for question in questions
+        return _unusable(questions, error)
+    measure = replace(questions[0].payload, atoms=covered, pixels=pixels)
+    return (replace(questions[0], payload=measure), *questions[1:])
+
+
+def _drafts(instances: Sequence[Instance], request: PlanRequest) -> list[Question[Any]]:
+    """The questions about a picture, without what its masks say."""
+    names = tuple(instance.category for instance in instances)
+    phrases = enumerate(_phrases(instances, request.settings), start=1)
+    repeats = request.repeats or REPEATS
+    measure = SceneMeasure(distinct(names), names, (), 0)
+    return [Question(0, measure), *(Question(place, each, repeats) for place, each in phrases)]
+
+
+def _unusable(questions: Iterable[Question[Any]], error: InvalidInput) -> tuple[Question[Any], ...]:
+    note = note_of(error)
+    return tuple(replace(each, unscored=Reason.BAD_INPUT, note=note) for each in questions)
+
+
+def _remains(row: Row, description: str) -> list[Instance]:
+    """The instances of a broken annotation, as far as it has them, to count what is lost."""
+    info = row.fields.get("info")
+    entries = [] if isinstance(info, str) or not isinstance(info, Sequence) else info
+    remains = []
+    for number, entry in enumerate(entries, start=1):
+        fields = entry if isinstance(entry, Mapping) else {}
+        relations = fields.get("relation") or []
+        if isinstance(relations, str) or not isinstance(relations, Sequence):
+            relations = [relations]
+        texts = (text if isinstance(text, str) else str(text) for text in relations)
+        category, phrase = fields.get("category"), fields.get(f"{description}_description")
+        remains.append(
+            Instance(
+                category if isinstance(category, str) and category.strip() else f"object {number}",
+                phrase if isinstance(phrase, str) else "",
+                None,
+                tuple(text for text in texts if text.strip()),
+            )
         )
-    questions[0] = Question(0, replace(measure, atoms=covered, pixels=pixels))
-    return tuple(questions)
+    return remains
 
 
 def _instances(row: Row, description: str) -> tuple[Instance, ...]:
     info = row.fields.get("info")
     if not isinstance(info, Sequence) or isinstance(info, str) or not info:
-        raise row.error("info", "expected a list of annotated objects")
+        raise row.error("info", f"expected a list of annotated objects{UNCOUNTED}")
     return tuple(_instance(row, place, entry, description) for place, entry in enumerate(info))
 
 
 def _instance(row: Row, place: int, entry: Any, description: str) -> Instance:
     if not isinstance(entry, Mapping):
         raise row.error(f"info[{place}]", "expected an object")
-    part = Row(row.file, row.line, {f"info[{place}].{key}": entry[key] for key in entry})
+    part = replace(row, fields={f"info[{place}].{key}": entry[key] for key in entry})
     # In the data one relation is a text, several are a list, and none is either, empty.
     relations = entry.get("relation") or []
     texts = [relations] if isinstance(relations, str) else relations
     if not isinstance(texts, Sequence) or not all(isinstance(text, str) for text in texts):
         raise row.error(f"info[{place}].relation", "expected a list of texts")
     return Instance(
-        part.text(f"info[{place}].category"),
-        part.text(f"info[{place}].{description}_description"),
+        _words(part, f"info[{place}].category"),
+        _words(part, f"info[{place}].{description}_description"),
         entry.get("mask_out"),
         tuple(text for text in texts if text.strip()),
     )
+
+
+def _words(part: Row, field: str) -> str:
+    """The text in a field that, unlike an id, is never a number. Raises InvalidInput."""
+    value = part.fields.get(field)
+    if isinstance(value, int):
+        raise part.error(field, f"expected text, found {value!r:.60}")
+    return part.text(field)
 
 
 def _phrases(instances: Sequence[Instance], settings: Settings) -> Iterator[PhraseQuestion]:

@@ -127,7 +127,7 @@ def _object(
 def _entry(row: Row, field: str, entry: Any) -> Row:
     if not isinstance(entry, Mapping):
         raise row.error(field, f"expected an object, found {entry!r:.60}")
-    part = Row(row.file, row.line, entry)
+    part = replace(row, fields=entry)
     category = part.text("category")
     if ENDS.strip() in category or len(category) > LONGEST_TEXT:
         raise row.error(f"{field}.category", f"not the name of a category: {category!r:.60}")

@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 
 from caliper.benchmarks.registry import all_names, benchmark, benchmark_names
-from caliper.benchmarks.settings import resolve_settings
+from caliper.benchmarks.settings import check_prompt, resolve_settings
 from caliper.core.caption import CAPTION_TOKENS, MOST_CAPTION_TOKENS
 from caliper.core.errors import InvalidInput, NotReady, UnknownName, within
 from caliper.core.preparation import Preparation
@@ -184,11 +184,11 @@ async def _resolve(
     await _check_media(part, needs_data=definition.qa_data is not None, supplies=supplies)
     if part.preparation is not None and part.captioner is None:
         raise InvalidInput("only a captioner sees media", field="preparation")
-    if part.prompt and part.prompt not in definition.caption_prompts:
-        unknown = UnknownName(
-            f"caption prompt of {part.name}", part.prompt, definition.caption_prompts
-        )
-        raise InvalidInput(str(unknown), field="prompt")
+    try:
+        if part.prompt:
+            check_prompt(part.name, part.prompt)
+    except InvalidInput as error:
+        raise InvalidInput(str(error), field="prompt") from error
     if part.repeats is not None and not 1 <= part.repeats <= MOST_REPEATS:
         raise InvalidInput(f"not from 1 to {MOST_REPEATS}", field="repeats")
     check_name(part.data_name, "data_name")
