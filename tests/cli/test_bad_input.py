@@ -199,7 +199,7 @@ def test_a_run_directory_of_a_newer_release(caliper: Command, config: Path) -> N
     file.write_text(yaml.safe_dump(held | {"schema": "two"}))
     assert "no schema number" in caliper("report", "run", code=2).err
     file.write_text("a: [")
-    assert "not a run directory" in caliper("report", "run", code=2).err
+    assert "run/run.yaml:1: not YAML: " in caliper("report", "run", code=2).err
 
 
 def test_replies_that_were_recorded_wrong(caliper: Command, config: Path) -> None:

@@ -53,6 +53,28 @@ def test_the_table_of_one_metric_in_every_format(ran: Command) -> None:
     assert '<th scope="row">1. careful' in page
 
 
+def test_served_reports_and_damaged_runs_are_left_out(ran: Command, tmp_path: Path) -> None:
+    shutil.copytree(ran.folder / "runs", tmp_path / "runs")
+    report = tmp_path / "runs" / "careful" / "report.json"
+    for name, text in (
+        ("served", None),
+        ("broken", "a: ["),
+        ("emptied", ""),
+        ("newer", "schema: 2"),
+    ):
+        folder = tmp_path / "runs" / name
+        folder.mkdir()
+        shutil.copy(report, folder)
+        if text is not None:
+            (folder / "run.yaml").write_text(text)
+    ended = Command(tmp_path)("leaderboard", "--json", code=0)
+    assert {row["name"] for row in ended.told[0]["rows"]} == {"careful", "careless"}
+    broken, emptied, newer = ended.err.splitlines()
+    assert broken.startswith("Warning: left out: runs/broken/run.yaml:1: not YAML: ")
+    assert emptied == "Warning: left out: runs/emptied/run.yaml: not a run.yaml"
+    assert newer.startswith("Warning: left out: runs/newer/run.yaml: written with schema 2")
+
+
 def test_what_cannot_be_ranked(ran: Command, tmp_path: Path) -> None:
     ended = ran("leaderboard", "--metric", "f1", code=2)
     assert "--metric: needs --benchmark" in ended.err

@@ -155,10 +155,57 @@ def test_a_run_over_there_that_is_not_complete_says_so_when_quiet(
     captions = json.loads((EXAMPLES / "captions" / "careful" / "captionqa.json").read_text("utf-8"))
     (tmp_path / "some.json").write_text(json.dumps(dict(list(captions.items())[1:])), "utf-8")
     data = ("captionqa", "--data", QUESTIONS, "--captions", "some.json", "--coverage-floor", 1)
-    ended = caliper("evaluate", *data, "--server", server, "--quiet", code=1)
-    (listed,) = caliper("runs", "--server", server, "--json").told
+    here = caliper("evaluate", *data, "--out", "here", code=1).out
+    there = ("--server", server)
+    ended = caliper("evaluate", *data, *there, "--quiet", code=1)
     assert ended.out == ""
-    assert ended.err == f"Run {listed['run']} is finished, not complete.\n"
+    (reason,) = ended.err.splitlines()
+    assert reason in here
+    assert reason.startswith("Incomplete: CaptionQA: 122 of 128 questions scored (")
+    assert "6 no_caption" in reason
+    (listed,) = caliper("runs", *there, "--json").told
+    watched = ("watch", listed["run"], *there)
+    for words in (("evaluate", *data, *there), watched, (*watched, "--quiet")):
+        assert caliper(*words, code=1).err == ended.err
+    report = ("report", listed["run"], *there)
+    assert caliper(*report, "--quiet", code=1).err == ended.err
+    for words in (("evaluate", *data, *there), watched, report):
+        assert "Incomplete" not in caliper(*words, "--json", code=1).err
+
+
+def test_files_of_others_are_not_replaced_by_a_report_from_over_there(
+    server: str, caliper: Command, tmp_path: Path
+) -> None:
+    theirs = tmp_path / "docs" / "report.md"
+    theirs.parent.mkdir()
+    theirs.write_text("mine")
+    there = ("--server", server, "--quiet")
+    refused = caliper(*EVALUATE, *there, "--out", "docs", code=2)
+    assert "Error: docs: contains report.md, not part of a served run's report; " in refused.err
+    assert caliper("runs", "--server", server, "--json").told == []
+
+    # The same command again works.
+    same = (*EVALUATE, "--coverage-floor", 0, *there, "--out", "served")
+    caliper(*same, code=0)
+    first = (tmp_path / "served" / "report.json").read_bytes()
+    (tmp_path / "served" / "report.md").unlink()
+    caliper(*same, code=0)
+    assert (tmp_path / "served" / "report.md").exists()
+    another = "Error: served: holds the report of another run (careful); "
+    assert another in caliper(*same, "--seed", 2, code=2).err
+    (listed,) = caliper("runs", "--server", server, "--json").told
+
+    strict = (*EVALUATE, "--set", "reply_reading=strict", *there)
+    assert another in caliper(*strict, "--coverage-floor", 0, "--out", "served", code=2).err
+    assert caliper("runs", "--server", server, "--json").told == [listed]
+    caliper(*strict)
+    runs = caliper("runs", "--server", server, "--json").told
+    (other,) = (run["run"] for run in runs if run != listed)
+    for folder, said in (("served", another), ("docs", "contains report.md")):
+        assert said in caliper("report", other, *there, "--out", folder, code=2).err
+    caliper("report", listed["run"], *there, "--out", "served", code=0)
+    assert (tmp_path / "served" / "report.json").read_bytes() == first
+    assert theirs.read_text() == "mine"
 
 
 def test_what_an_installation_decides_by_itself_is_refused(caliper: Command) -> None:

@@ -28,6 +28,7 @@ from caliper.cli.exits import Exit
 from caliper.cli.flags import Json, Quiet, output_file
 from caliper.cli.installation import InstalledServer
 from caliper.cli.options import command_taking
+from caliper.cli.progress import WarningWatcher
 from caliper.cli.run_arguments import AnyRuns
 from caliper.cli.show import format_estimate
 from caliper.cli.tables import text_table
@@ -89,7 +90,8 @@ def leaderboard(options: LeaderboardOptions) -> int:
 async def _rank(options: LeaderboardOptions) -> list[Board]:
     check_columns(options.benchmark, options.metric)
     request = ComparisonRequest(options.anyway, options.partial)
-    competitors = await entrants(options.runs or (), options.server, request)
+    warn = WarningWatcher().on_warning
+    competitors = await entrants(options.runs or (), options.server, request, warn)
     for differing in competitors.setup_differences:
         warn_of_distinctions(differing)
     return await boards_of(competitors, options.benchmark, options.metric)

@@ -9,8 +9,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from caliper.adapters.files import write_atomically
-from caliper.adapters.phrases import already_ended, number, remarks
+from caliper.adapters.phrases import already_ended, number, remarks, state
 from caliper.cli.console import ERR, OUT, plain, write_json, write_out, write_reason
 from caliper.cli.exits import Exit
 from caliper.cli.flags import Json, Quiet
@@ -19,12 +18,13 @@ from caliper.cli.options import OutputOptions
 from caliper.cli.progress import WarningWatcher
 from caliper.cli.show import show_gaps, show_notes, show_reuse, with_execution
 from caliper.core.errors import BackendTimeout, BackendUnavailable, NotReady
+from caliper.core.report import Report
 from caliper.core.run import REPORTED_STATES, WHOLE_STATES, RunState
 from caliper.lazy import lazy_module
 from caliper.local.config import RunConfig
 from caliper.local.exports import export_installed
 from caliper.local.installation import ask_gateway, open_gateway
-from caliper.pipeline.reports.run_reader import FILES
+from caliper.local.report_folder import ReportFolder
 from caliper.pipeline.store.run_record import Evaluation
 
 if TYPE_CHECKING:
@@ -43,11 +43,15 @@ _INTERVAL = 1.0
 async def evaluate_remotely(config: RunConfig, server: str, output: OutputOptions) -> int:
     """Push data and captions, start the run, wait for its end, and write its report files to --out.
 
-    Raises what `send` and `RemoteGateway.watch` raise.
+    Raises what `ReportFolder`, `send` and `RemoteGateway.watch` raise.
     """
+    folder = ReportFolder(config.out)
     async with open_gateway(server) as gateway:
         notes: list[str] = []
-        started = await sending.send(config, gateway, note=notes.append)
+        check = folder.refuse_other_request
+        started = await sending.send(config, gateway, note=notes.append, check=check)
+        # The installation may have other models than before.
+        folder.refuse_other_run(started.spec)
         # Any other run is resumed.
         already_complete = started.state in WHOLE_STATES
         show_gaps(config, started.spec, output)
@@ -60,8 +64,7 @@ async def evaluate_remotely(config: RunConfig, server: str, output: OutputOption
                 "watch it."
             ) from error
         if ended.state in REPORTED_STATES:
-            if config.out is not None:
-                await _write(gateway, started.spec.run_id, config.out)
+            await folder.write(gateway, started.spec.run_id)
             warn = WarningWatcher().on_warning
             await export_installed(server, started.spec.run_id, config.export, warn)
             if output.json:
@@ -72,38 +75,34 @@ async def evaluate_remotely(config: RunConfig, server: str, output: OutputOption
                 show_reuse(ended.reuse, OUT)
                 if already_complete and ended.ended is not None:
                     OUT.print(f"[dim]{already_ended(str(ended.state), ended.ended)}[/dim]")
-    _show_failure(ended, output)
+    _show_lack(ended, output)
     return _code(ended)
 
 
 async def report_remotely(run: str, server: str, out: Path | None, output: OutputOptions) -> int:
     """Show the report of a run of an installation, and write its files to `out` if given.
 
-    Raises what `RemoteGateway.report` raises.
+    Raises what `ReportFolder` and `RemoteGateway.report` raise.
     """
+    folder = ReportFolder(out)
     async with open_gateway(server) as gateway:
         evaluation = await gateway.get(run)
-        _show_failure(evaluation, output)
+        folder.refuse_other_run(evaluation.spec)
+        # The report itself says what it lacks.
+        _show_lack(evaluation, output, reported=not output.quiet)
         try:
             report = (await gateway.report(run, partial=True)).decode()
         except NotReady:
             if evaluation.state is RunState.FAILED:
                 return Exit.NO
             raise
-        if out is not None:
-            await _write(gateway, run, out)
+        await folder.write(gateway, run)
         if output.json:
             write_out(report)
         elif not output.quiet:
             readable = await gateway.report(run, "report.md", partial=True)
             OUT.print(markdown.Markdown(readable.decode()))
     return Exit.NO if json_module.loads(report)["partial"] else Exit.DONE
-
-
-async def _write(gateway: RemoteGateway, run: str, folder: Path) -> None:
-    for file in FILES:
-        data = await gateway.report(run, file, partial=True)
-        await asyncio.to_thread(write_atomically, folder / file, data)
 
 
 async def watch_run(gateway: RemoteGateway, run: str, output: OutputOptions) -> Evaluation:
@@ -133,12 +132,17 @@ def run_line(evaluation: Evaluation) -> str:
     )
 
 
-def _show_failure(evaluation: Evaluation, output: OutputOptions) -> None:
-    """Print why a run failed, in every output mode; in quiet mode also that it is not complete."""
+def _show_lack(evaluation: Evaluation, output: OutputOptions, *, reported: bool = False) -> None:
+    """Print why a run failed, in every output mode; and, unless `reported` elsewhere or as JSON,
+    what an incomplete one lacks.
+    """
     if evaluation.state is RunState.FAILED:
         ERR.print(f"[red]The run failed: {plain(evaluation.error)}[/red]", soft_wrap=True)
-    elif evaluation.state not in WHOLE_STATES and output.quiet and not output.json:
-        write_reason(f"Run {evaluation.spec.run_id} is {evaluation.state}, not complete.")
+    elif evaluation.state not in WHOLE_STATES and not (reported or output.json):
+        spec = evaluation.spec
+        write_reason(
+            state(Report(spec.name, str(evaluation.state), evaluation.benchmarks, spec.to_json()))
+        )
 
 
 def as_json(evaluation: Evaluation) -> dict[str, str]:
@@ -160,7 +164,7 @@ def watch(run: Run, server: Server, json: Json = False, quiet: Quiet = False) ->
     """Watch a run of an installation until it ends. Exit code 1 if it is not complete."""
     output = OutputOptions(json=json, quiet=quiet)
     ended = asyncio.run(ask_gateway(server, lambda gateway: watch_run(gateway, run, output)))
-    _show_failure(ended, output)
+    _show_lack(ended, output)
     if json:
         write_json(as_json(ended))
     return _code(ended)

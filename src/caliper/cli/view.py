@@ -15,10 +15,12 @@ from caliper.adapters.files import write_text
 from caliper.cli.console import ERR, OUT
 from caliper.cli.exits import Exit
 from caliper.cli.options import command_taking
+from caliper.cli.progress import WarningWatcher
 from caliper.cli.run_arguments import AnyRuns
 from caliper.cli.show import show_place
 from caliper.core.errors import InvalidInput
-from caliper.local.directory import find_run, finished_runs
+from caliper.local.directory import find_run
+from caliper.local.reports import finished_runs
 from caliper.local.run_page import run_page
 from caliper.local.run_shelf import RunShelf
 from caliper.serving.addresses import Address
@@ -51,7 +53,9 @@ class ViewOptions:
 
 def view(options: ViewOptions) -> int:
     """Serve the pages, or write the file."""
-    directories = [find_run(name) for name in options.runs or ()] or finished_runs()
+    directories = [find_run(name) for name in options.runs or ()] or [
+        directory for directory, _ in finished_runs(WarningWatcher().on_warning)
+    ]
     if not directories:
         raise InvalidInput("there is no run with a report below runs/", field="RUN")
     if options.out is None:

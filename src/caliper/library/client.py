@@ -16,7 +16,7 @@ from caliper.lazy import lazy_module
 from caliper.library.captions import CaptionTable
 from caliper.library.inputs import Answerers, Benchmarks, Paths, RunInputs, RunOptions, path_of
 from caliper.library.model import Model
-from caliper.library.progress import FetchNotes, note_reuse, watch
+from caliper.library.progress import FetchNotes, note, note_reuse, watch
 from caliper.library.results import GateDecision, Leaderboard, RunComparison, RunEstimate, RunTrend
 from caliper.library.run import Run
 from caliper.local.boards import boards_of, check_columns
@@ -219,7 +219,7 @@ class Client:
         """
         check_columns(benchmark, metric)
         request = ComparisonRequest(anyway, partial)
-        competitors = await entrants([_name_of(run) for run in runs], self.server, request)
+        competitors = await entrants([_name_of(run) for run in runs], self.server, request, note)
         return Leaderboard(tuple(await boards_of(competitors, benchmark, metric)))
 
     leaderboard = blocking(aleaderboard)

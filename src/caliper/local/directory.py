@@ -34,6 +34,7 @@ from caliper.pipeline.reports.report_files import TextsOf, captions_of_run
 from caliper.pipeline.store.plan import Captions
 from caliper.pipeline.store.runs import CANCELLED, REFUSED, STARTED, forget_end, run_store
 from caliper.pipeline.store.supplies import read_own_captions
+from caliper.wiring.yaml_text import not_yaml
 
 DEFAULT_ROOT = Path("runs")
 
@@ -182,7 +183,9 @@ class RunDirectory:
         file = self.path / "run.yaml"
         try:
             values = yaml.safe_load(file.read_text("utf-8"))
-        except (OSError, UnicodeDecodeError, yaml.YAMLError) as error:
+        except yaml.YAMLError as error:
+            raise not_yaml(file, error) from error
+        except (OSError, ValueError, RecursionError) as error:
             raise InvalidInput(f"not a run directory: {error}", file=str(file)) from error
         if not isinstance(values, dict):
             raise InvalidInput("not a run.yaml", file=str(file))
@@ -293,8 +296,3 @@ def find_run(name: str) -> RunDirectory:
         return RunDirectory(matching[0])
     names = ", ".join(run.name for run in folders[-10:]) or "none yet"
     raise InvalidInput(f"no run directory; below {DEFAULT_ROOT}/ there are: {names}", file=name)
-
-
-def finished_runs() -> list[RunDirectory]:
-    """The runs below `runs/` that have a report, by name."""
-    return [RunDirectory(file.parent) for file in sorted(DEFAULT_ROOT.glob("*/report.json"))]

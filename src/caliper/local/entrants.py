@@ -15,9 +15,9 @@ from caliper.analysis.comparability import (
 from caliper.core.errors import InvalidInput, NotReady
 from caliper.core.report import Report
 from caliper.core.run import RunSpec, RunState
-from caliper.local.directory import find_run, finished_runs
+from caliper.local.directory import RunDirectory, find_run
 from caliper.local.installation import open_gateway
-from caliper.local.reports import read_figures
+from caliper.local.reports import finished_runs, read_figures
 from caliper.pipeline.comparing.comparison import (
     MOST_CANDIDATES,
     ComparisonRequest,
@@ -42,31 +42,39 @@ class Entrants:
     differences_from: Callable[[int], Awaitable[Mapping[int, Differences]]]
 
 
-async def entrants(runs: Sequence[str], server: str | None, request: ComparisonRequest) -> Entrants:
-    """The runs with these names; without names, all runs below runs/ that have a report.
+async def entrants(
+    runs: Sequence[str],
+    server: str | None,
+    request: ComparisonRequest,
+    warn: Callable[[str], None] = lambda _: None,
+) -> Entrants:
+    """The runs with these names; without names, all runs below runs/ that have a report, with a
+    warning for each that cannot be read.
 
     Raises InvalidInput if there are none or one is not a run; NotComparable for runs that differ
     and NotReady for an incomplete one, unless `request` allows them; and what `RemoteGateway`
     raises.
     """
     if server is None:
-        return await _local_runs(runs, request)
+        found = [(run, run.read_spec()) for run in map(find_run, runs)] or [
+            (run, spec) for run, spec in finished_runs(warn) if not _is_in_part(spec)
+        ]
+        return await _local_runs(found, request)
     if not runs:
         raise InvalidInput("the runs of an installation have to be named", field="RUN")
     return await _remote_runs(runs, server, request)
 
 
-async def _local_runs(runs: Sequence[str], request: ComparisonRequest) -> Entrants:
-    directories = [find_run(name) for name in runs] or [
-        directory for directory in finished_runs() if not _is_in_part(directory.read_spec())
-    ]
-    if not directories:
+async def _local_runs(
+    runs: Sequence[tuple[RunDirectory, RunSpec]], request: ComparisonRequest
+) -> Entrants:
+    if not runs:
         raise InvalidInput("there is no run with a report below runs/", field="RUN")
     # Check before reading verdicts, which takes seconds per run.
-    specs = [directory.read_spec() for directory in directories]
+    specs = [spec for _, spec in runs]
     differing = _refuse_unlike([empty_report(spec) for spec in specs], request)
     reports, tallied = [], []
-    for directory, spec in zip(directories, specs, strict=True):
+    for directory, spec in runs:
         report, run = await read_figures(directory)
         _refuse_partial(report, spec.run_id, request)
         reports.append(report)

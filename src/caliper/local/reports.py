@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from contextlib import nullcontext, suppress
 from dataclasses import replace
 from pathlib import Path as File
@@ -108,6 +108,21 @@ async def possible_scores(directory: RunDirectory) -> dict[str, tuple[float, ...
                 key = id_of(run.spec.benchmark(item.benchmark), item, question)
                 by_question[key] = tuple(map(float, scores))
     return by_question
+
+
+def finished_runs(warn: Callable[[str], None]) -> list[tuple[RunDirectory, RunSpec]]:
+    """The runs below `runs/` that have a report, by name. `warn` is called for each that cannot be
+    read. A report without a run.yaml was fetched from an installation.
+    """
+    runs = []
+    for file in sorted(DEFAULT_ROOT.glob("*/run.yaml")):
+        directory = RunDirectory(file.parent)
+        if (directory.path / "report.json").exists():
+            try:
+                runs.append((directory, directory.read_spec()))
+            except InvalidInput as error:
+                warn(f"left out: {error}")
+    return runs
 
 
 def find_equal_run(config: RunConfig) -> RunDirectory | None:

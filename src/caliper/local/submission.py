@@ -29,7 +29,7 @@ from caliper.local.sample_captions import captions_as_named
 from caliper.local.setup import open_sources
 from caliper.local.taxonomy import taxonomy_of
 from caliper.pipeline.ledger.stop_criterion import StopCriterion
-from caliper.pipeline.planning.resolution import BenchmarkRequest
+from caliper.pipeline.planning.resolution import BenchmarkRequest, EvaluationRequest
 from caliper.pipeline.store.plan import qa_layout
 from caliper.pipeline.store.run_record import Evaluation
 from caliper.pipeline.store.supplies import Parcel
@@ -41,8 +41,10 @@ async def send(
     gateway: RemoteGateway,
     judging: StopCriterion | None = None,
     note: Callable[[str], None] = lambda _: None,
+    check: Callable[[EvaluationRequest], None] = lambda _: None,
 ) -> Evaluation:
-    """Push data and captions, and start the run. `note` is as for `open_sources`.
+    """Push data and captions, and start the run unless `check` raises an error. `note` is as for
+    `open_sources`.
 
     `judging` ends the run once the answer is sure. Models are the installation's: captioner, judge
     and reader have the names that are configured there. Data may be the installation's, too, named
@@ -74,6 +76,7 @@ async def send(
             await gateway.push(parcel)
         parts.append(await _part_request(name, part, supplies[name], gateway))
     request = replace(run_request(config, config.label, parts), judging=judging)
+    check(request)
     evaluation, _ = await gateway.start(request)
     return evaluation
 

@@ -36,10 +36,15 @@ def read_document(path: Path) -> tuple[yaml.Node | None, Any]:
         # Impossible dates, numbers that are too long, brackets nested too deep.
         raise InvalidInput(f"not YAML: {error}", file=str(path)) from error
     except yaml.YAMLError as error:
-        mark = getattr(error, "problem_mark", None)
-        line = mark.line + 1 if mark else None
-        problem = getattr(error, "problem", None) or "it cannot be read as YAML"
-        raise InvalidInput(f"not YAML: {problem}", file=str(path), line=line) from error
+        raise not_yaml(path, error) from error
+
+
+def not_yaml(path: Path, error: yaml.YAMLError) -> InvalidInput:
+    """The error for a file of broken YAML, with its line."""
+    mark = getattr(error, "problem_mark", None)
+    line = mark.line + 1 if mark else None
+    problem = getattr(error, "problem", None) or "it cannot be read as YAML"
+    return InvalidInput(f"not YAML: {problem}", file=str(path), line=line)
 
 
 def _duplicate_key(root: yaml.Node | None) -> yaml.ScalarNode | None:
