@@ -90,6 +90,12 @@ def test_a_plan_that_is_not_whole_is_made_again(root: Path, copied: Path) -> Non
     assert_whole(root, copied)
 
 
+def test_a_plan_that_is_damaged_is_made_again(root: Path, copied: Path) -> None:
+    (copied / "state" / "plan" / "000000.jsonl.gz").write_bytes(b"garbage")
+    Command(root)(*FLAGS, copied.name, code=0)
+    assert_whole(root, copied)
+
+
 def test_a_run_directory_that_is_damaged_is_told(root: Path, copied: Path) -> None:
     shard = copied / "state" / "plan" / "000000.jsonl.gz"
     whole = verdict_lines(copied)

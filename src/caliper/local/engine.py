@@ -156,6 +156,9 @@ class LocalRun:
         starts = await read_starts(run_store(self._store, run))
         # Earlier releases did not count their starts: every one is new here.
         run_ledger = await self._ledger(run, starts.number + 1)
+        if run_ledger.is_broken:  # Its plan could not be read, and was made again.
+            self._board.table.drop(run)
+            run_ledger = await self._ledger(run, starts.number + 1)
         # Not earlier: rows that cannot be planned will be fixed, and that makes it another run.
         directory.write_spec(run_ledger.spec, config_record(setup.config))
         watcher.on_plan(run_ledger.summary)
