@@ -149,6 +149,7 @@ def test_letters_of_the_reader(reply: str, expected: str) -> None:
         f"The caption gives the name of the dog: {ONE}",
         f"The caption suggests the following: {ONE}",
         f"The caption matches: {ONE}",
+        f"The caption correctly portrays it: {ONE}",
         f"My verdict on the caption follows: {ONE}",
         f"The caption insists that the car is red: {ONE}",
     ],

@@ -91,7 +91,7 @@ def test_a_folder_of_media_that_is_not_there(caliper: Command, config: Path, com
     for words in (supplied, ("--captioner", "chat:http://127.0.0.1:1#m@1")):
         data = (*("captionqa", "--data", "captionqa.json"), *words)
         ended = caliper(command, *data, "--media", "nope", code=2)
-        assert ended.err == "Error: nope: media: no such folder\n"
+        assert ended.err == "Error: --media: no such folder: nope\n"
     held = yaml.safe_load(config.read_text())
     held["benchmarks"]["comprecap"]["media"] = "nope"
     config.write_text(yaml.safe_dump(held))
@@ -186,6 +186,15 @@ def test_the_same_notes_wherever_the_data_lie(caliper: Command, config: Path) ->
         code=0,
     )
     assert (caliper.folder / "again" / "verdicts.parquet").read_bytes() == first
+
+
+@pytest.mark.parametrize("field", ["category", "mask_out"])
+def test_a_first_picture_that_is_broken(caliper: Command, config: Path, field: str) -> None:
+    scenes = json.loads((caliper.folder / "anno.json").read_text())
+    scenes[0]["info"][0][field] = 7
+    (caliper.folder / "anno.json").write_text(json.dumps(scenes))
+    ended = caliper(*COMPRECAP, "--quiet", code=1)
+    assert "bad_input" in ended.err.splitlines()[-1]
 
 
 def test_a_run_directory_of_a_newer_release(caliper: Command, config: Path) -> None:

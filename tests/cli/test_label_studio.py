@@ -269,5 +269,5 @@ def test_what_does_not_fit_is_named(
     path.write_text(json.dumps(tasks))
     with pytest.raises(InvalidInput) as caught:
         read_studio_labels([path], questions)
-    assert str(caught.value).startswith(f"{path}:3: {field}: task 3: ")
+    assert str(caught.value).startswith(f"{path}:1: entry 3: {field}: task 3: ")
     assert told in str(caught.value)

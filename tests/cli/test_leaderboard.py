@@ -72,7 +72,7 @@ def test_served_reports_and_damaged_runs_are_left_out(ran: Command, tmp_path: Pa
     broken, emptied, newer = ended.err.splitlines()
     assert broken.startswith("Warning: left out: runs/broken/run.yaml:1: not YAML: ")
     assert emptied == "Warning: left out: runs/emptied/run.yaml: not a run.yaml"
-    assert newer.startswith("Warning: left out: runs/newer/run.yaml: written with schema 2")
+    assert newer.startswith("Warning: left out: runs/newer/run.yaml: schema: written with schema 2")
 
 
 def test_what_cannot_be_ranked(ran: Command, tmp_path: Path) -> None:

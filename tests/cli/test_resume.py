@@ -141,7 +141,8 @@ def test_verdicts_that_were_changed_after_the_end_are_no_scores(root: Path, copi
 
 
 def test_report_files_that_are_lost_or_changed_are_written_again(root: Path, copied: Path) -> None:
-    (copied / "report.html").unlink()
+    for name in ("captions.jsonl", "report.html"):
+        (copied / name).unlink()
     (copied / "report.json").write_text("{}")
     Command(root)(*FLAGS, copied.name, code=0)
     assert_whole(root, copied)

@@ -110,7 +110,7 @@ async def test_what_no_number_of_these_questions_decides_is_inconclusive(tmp_pat
 
 async def test_what_cannot_be_judged_in_sequence_is_refused(tmp_path: Path) -> None:
     tiny.write_all(tmp_path)
-    part = {"data": "data"}
+    part = {"data": "capability"}
     for more, told in (
         ({"benchmarks": {"capability": part}}, "it needs a gate or a margin"),
         (

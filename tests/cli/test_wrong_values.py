@@ -84,6 +84,18 @@ def test_a_flag_of_one_benchmark(
     assert f"Error: {told}" in " ".join(ended.err.split())
 
 
+@pytest.mark.parametrize("command", [("evaluate", "--config"), ("validate",)])
+@pytest.mark.parametrize(("key", "spec"), [("tagger", "foo"), ("embedder", "nosuch:x")])
+def test_a_language_model_that_caliper_lacks(
+    caliper: Command, config: Path, command: tuple[str, ...], key: str, spec: str
+) -> None:
+    held = yaml.safe_load(config.read_text())
+    held["benchmarks"]["comprecap"][key] = spec
+    (caliper.folder / "wrong.yaml").write_text(yaml.safe_dump(held))
+    said = " ".join(caliper(*command, "wrong.yaml", code=2).err.split())
+    assert f"benchmarks.comprecap.{key}: unknown {key} '{spec}'; known: " in said
+
+
 @pytest.mark.parametrize(
     ("wrong", "told"),
     [

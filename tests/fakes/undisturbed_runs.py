@@ -15,7 +15,7 @@ from tests.fakes.chat_server import ChatServer
 from tests.fakes.installation import alone
 from tests.fakes.small_runs import local, standing
 
-from caliper.cli.progress import WarningWatcher
+from caliper.cli.warning_watcher import WarningWatcher
 from caliper.local.config import RunConfig
 
 

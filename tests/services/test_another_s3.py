@@ -6,7 +6,7 @@ from tests.fakes.installation import alone, installation, over
 from tests.fakes.sources import EXAMPLES
 from tests.servers.access import new_bucket, versity_access
 
-from caliper.cli.progress import WarningWatcher
+from caliper.cli.warning_watcher import WarningWatcher
 from caliper.core.run import RunState
 from caliper.local.config import read_config
 from caliper.local.submission import send

@@ -12,7 +12,7 @@ from tests.fakes.installation import alone, installation, over
 
 from caliper.adapters.remote.gateway import RemoteGateway
 from caliper.adapters.stores.directory import DirectoryStore
-from caliper.cli.progress import WarningWatcher
+from caliper.cli.warning_watcher import WarningWatcher
 from caliper.core.run import RunState
 from caliper.local.config import RunConfig, check_config, read_config
 from caliper.local.submission import send

@@ -17,7 +17,7 @@ from caliper.adapters.remote.gateway import RemoteGateway
 from caliper.adapters.stores.directory import DirectoryStore
 from caliper.adapters.streams.memory import MemoryStream
 from caliper.adapters.wire.protobuf_codec import ProtobufCodec
-from caliper.cli.progress import WarningWatcher
+from caliper.cli.warning_watcher import WarningWatcher
 from caliper.core.dead_letters import DEAD_LETTERS
 from caliper.core.run import RunState
 from caliper.local.config import RunConfig, check_config

@@ -21,7 +21,7 @@ from caliper.adapters.remote.channel import Target
 from caliper.adapters.remote.gateway import RemoteGateway
 from caliper.adapters.stores.directory import DirectoryStore
 from caliper.api.evaluate.v1 import evaluate_pb2 as pb
-from caliper.cli.progress import WarningWatcher
+from caliper.cli.warning_watcher import WarningWatcher
 from caliper.core.errors import InvalidInput, NotComparable, NotFound
 from caliper.local.config import RunConfig, read_config
 from caliper.local.directory import RunDirectory

@@ -11,7 +11,7 @@ from tests.fakes.sources import EXAMPLES
 from caliper.adapters.stores.directory import DirectoryStore
 from caliper.adapters.streams.memory import MemoryStream
 from caliper.adapters.wire.protobuf_codec import ProtobufCodec
-from caliper.cli.progress import WarningWatcher
+from caliper.cli.warning_watcher import WarningWatcher
 from caliper.core.dead_letters import DEAD_LETTERS
 from caliper.core.run import RunState
 from caliper.local.config import read_config

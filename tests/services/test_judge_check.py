@@ -14,7 +14,7 @@ from tests.fakes.sources import EXAMPLES
 
 from caliper.adapters.stores.directory import DirectoryStore
 from caliper.benchmarks.settings import resolve_settings
-from caliper.cli.progress import WarningWatcher
+from caliper.cli.warning_watcher import WarningWatcher
 from caliper.core.run import RunState
 from caliper.local.config import RunConfig, read_config
 from caliper.local.submission import parcel_at, send

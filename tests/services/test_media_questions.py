@@ -18,7 +18,7 @@ from tests.fakes.multimodal_checkpoint import asked_live, asks_letter, seeing
 
 from caliper.adapters.remote.gateway import RemoteGateway
 from caliper.adapters.stores.directory import DirectoryStore
-from caliper.cli.progress import WarningWatcher
+from caliper.cli.warning_watcher import WarningWatcher
 from caliper.core.errors import InvalidInput
 from caliper.core.run import RunState
 from caliper.local.config import RunConfig

@@ -9,7 +9,7 @@ from tests.fakes.installation import alone, over
 
 from caliper.adapters.remote.gateway import RemoteGateway
 from caliper.adapters.stores.directory import DirectoryStore
-from caliper.cli.progress import WarningWatcher
+from caliper.cli.warning_watcher import WarningWatcher
 from caliper.core.errors import InvalidInput
 from caliper.core.run import RunSpec, RunState
 from caliper.local.config import RunConfig, read_config

@@ -10,7 +10,7 @@ from tests.fakes.sources import EXAMPLES
 
 from caliper.adapters.remote.gateway import RemoteGateway
 from caliper.adapters.stores.directory import DirectoryStore
-from caliper.cli.progress import WarningWatcher
+from caliper.cli.warning_watcher import WarningWatcher
 from caliper.core.run import RunState
 from caliper.local.config import RunConfig, read_config
 from caliper.local.submission import send

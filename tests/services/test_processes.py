@@ -25,7 +25,7 @@ from caliper.adapters.stores.bucket import apply_storage
 from caliper.adapters.stores.minio import MinioStore
 from caliper.adapters.streams.kafka_access import KafkaAccess
 from caliper.adapters.streams.kafka_topics import apply_topics
-from caliper.cli.progress import WarningWatcher
+from caliper.cli.warning_watcher import WarningWatcher
 from caliper.core.run import RunState
 from caliper.local.config import RunConfig, read_config
 from caliper.local.submission import send

@@ -23,7 +23,8 @@ _ABOUT = (
     r"|achiev|contain|follow|seem|appear|look|remain|stand|belong|differ|deviat|diverg|overlap"
     r"|hallucinat|exaggerat|resembl|relat|compar|var(?:y|ie)|list|count|add|fall|reflect|express"
     r"|convey|paraphras|rank|land|sit|qualif|com(?:es|ing)\b|go(?:es)?\b"
-    r"|suggests\sthe\sfollowing\b)"
+    r"|portray|represent|illustrat|characteri|recogni|overlook|misidentif|mislabel|preserv|mirror"
+    r"|replac|confus|introduc|invent|suggests\sthe\sfollowing\b)"
 )
 _PART = (
     r"(?:line|message|note|instructions?|orders?|commands?|demand|request|claim|injection|words?|text"

@@ -12,9 +12,16 @@ from bisect import bisect_left
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from enum import IntEnum
-from typing import Generic, TypeVar
+from typing import TYPE_CHECKING, Generic, TypeVar
 
-from caliper.benchmarks.attributions import DISOWNED, QUOTED_OBJECT, REPORTED
+from caliper.lazy import lazy_module
+
+if TYPE_CHECKING:
+    from caliper.benchmarks import attributions
+else:
+    attributions = lazy_module(
+        "caliper.benchmarks.attributions"
+    )  # Its patterns take long to compile.
 
 Value = TypeVar("Value")
 
@@ -151,11 +158,11 @@ class Voices:
             text,
             first,
             [match.span() for match in _QUOTATION.finditer(text)],
-            [match.span() for match in REPORTED.finditer(text)],
+            [match.span() for match in attributions.REPORTED.finditer(text)],
             [
                 (match.start() - 1, match.end())
                 for match in _SENTENCE.finditer(text)
-                if DISOWNED.search(text, match.start(), match.end())
+                if attributions.DISOWNED.search(text, match.start(), match.end())
             ],
         )
 
@@ -216,7 +223,7 @@ class Voices:
         before = before.removesuffix("json").rstrip(_BEFORE_OBJECT)
         if at <= 200 and not any(character.isalnum() for character in before):
             return Stance.FINAL
-        if QUOTED_OBJECT.search(before):
+        if attributions.QUOTED_OBJECT.search(before):
             return Stance.QUOTED
         if own := _OWN_OBJECT.search(before):
             return Stance.FINAL if "final" in own[0].lower() else Stance.OWN

@@ -16,12 +16,12 @@ def refuse_empty_values(command: Any) -> None:
     """
     for parameter in command.params:
         if parameter.default != "":
-            parameter.process_value = _Filled(parameter)
+            parameter.process_value = _NonEmptyCheck(parameter)
     for subcommand in getattr(command, "commands", {}).values():
         refuse_empty_values(subcommand)
 
 
-class _Filled:
+class _NonEmptyCheck:
     """A parameter's `process_value`, which sees the text before it becomes a path."""
 
     def __init__(self, parameter: Any) -> None:

@@ -28,10 +28,10 @@ from caliper.cli.exits import Exit
 from caliper.cli.flags import Json, Quiet, output_file
 from caliper.cli.installation import InstalledServer
 from caliper.cli.options import command_taking
-from caliper.cli.progress import WarningWatcher
 from caliper.cli.run_arguments import AnyRuns
 from caliper.cli.show import format_estimate
 from caliper.cli.tables import text_table
+from caliper.cli.warning_watcher import WarningWatcher
 from caliper.core.errors import InvalidInput
 from caliper.local.boards import boards_of, check_columns
 from caliper.local.entrants import entrants

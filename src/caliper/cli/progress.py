@@ -12,7 +12,6 @@ from contextlib import AbstractContextManager, nullcontext
 from types import TracebackType
 from typing import Self
 
-from rich.markup import escape
 from rich.progress import (
     BarColumn,
     MofNCompleteColumn,
@@ -28,12 +27,13 @@ from rich.text import Text
 from caliper.adapters.phrases import label
 from caliper.benchmarks.registry import benchmark
 from caliper.cli.console import ERR
+from caliper.cli.warning_watcher import WarningWatcher
 from caliper.core.messages import ExamineJob, Verdicts
 from caliper.core.outcome import UNDRAWN, Outcome, Unscored
 from caliper.core.question import Item
 from caliper.core.run import RunSpec
 from caliper.core.tally import Tally
-from caliper.local.watchers import ProgressCounter, SilentWatcher
+from caliper.local.watchers import ProgressCounter
 from caliper.ports.clock import Clock
 from caliper.ports.watcher import Watcher
 
@@ -92,13 +92,6 @@ def _outcomes_of(item: Item, outcomes: dict[int, Outcome]) -> dict[tuple[int, in
         for index, question, repeat in item.positions()
         if index in outcomes
     }
-
-
-class WarningWatcher(SilentWatcher):
-    """A ports.watcher.Watcher that shows only warnings."""
-
-    def on_warning(self, text: str) -> None:
-        ERR.print(f"[yellow]Warning:[/yellow] {escape(text)}", soft_wrap=True)
 
 
 class ProgressLog(WarningWatcher, ProgressCounter):

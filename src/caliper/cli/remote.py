@@ -15,8 +15,8 @@ from caliper.cli.exits import Exit
 from caliper.cli.flags import Json, Quiet
 from caliper.cli.installation import Server
 from caliper.cli.options import OutputOptions
-from caliper.cli.progress import WarningWatcher
 from caliper.cli.show import show_gaps, show_notes, show_reuse, with_execution
+from caliper.cli.warning_watcher import WarningWatcher
 from caliper.core.errors import BackendTimeout, BackendUnavailable, NotReady
 from caliper.core.report import Report
 from caliper.core.run import REPORTED_STATES, WHOLE_STATES, RunState
@@ -139,10 +139,11 @@ def _show_lack(evaluation: Evaluation, output: OutputOptions, *, reported: bool 
     if evaluation.state is RunState.FAILED:
         ERR.print(f"[red]The run failed: {plain(evaluation.error)}[/red]", soft_wrap=True)
     elif evaluation.state not in WHOLE_STATES and not (reported or output.json):
-        spec = evaluation.spec
-        write_reason(
-            state(Report(spec.name, str(evaluation.state), evaluation.benchmarks, spec.to_json()))
-        )
+        spec, reached = evaluation.spec, str(evaluation.state)
+        text = f"Run {spec.run_id} is {reached}, not complete."
+        if evaluation.state is RunState.FINISHED:
+            text = state(Report(spec.name, reached, evaluation.benchmarks, spec.to_json()))
+        write_reason(text)
 
 
 def as_json(evaluation: Evaluation) -> dict[str, str]:

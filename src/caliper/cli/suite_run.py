@@ -13,10 +13,10 @@ from caliper.cli.console import OUT, plain, write_out
 from caliper.cli.exits import Exit
 from caliper.cli.flags import Json
 from caliper.cli.options import command_taking
-from caliper.cli.progress import WarningWatcher
 from caliper.cli.suite_events import events, suite_outbox
 from caliper.cli.suite_sources import SourceOptions, open_receiver, open_sources
 from caliper.cli.suites import app, applied, registry
+from caliper.cli.warning_watcher import WarningWatcher
 from caliper.core.entry_states import EntryState
 from caliper.core.errors import InvalidInput
 from caliper.core.keys import canonical_json

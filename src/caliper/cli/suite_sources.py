@@ -11,8 +11,8 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from caliper.cli.console import ERR
-from caliper.cli.progress import WarningWatcher
 from caliper.cli.suite_events import Kafka
+from caliper.cli.warning_watcher import WarningWatcher
 from caliper.core.checkpoints import CheckpointRevision, SourceLoss
 from caliper.core.errors import InvalidInput
 from caliper.lazy import lazy_module

@@ -15,9 +15,9 @@ from caliper.adapters.files import write_text
 from caliper.cli.console import ERR, OUT
 from caliper.cli.exits import Exit
 from caliper.cli.options import command_taking
-from caliper.cli.progress import WarningWatcher
 from caliper.cli.run_arguments import AnyRuns
 from caliper.cli.show import show_place
+from caliper.cli.warning_watcher import WarningWatcher
 from caliper.core.errors import InvalidInput
 from caliper.local.directory import find_run
 from caliper.local.reports import finished_runs

@@ -26,6 +26,11 @@ class Row:
     fields: Mapping[str, Any]
     entry: int | None = None
 
+    @property
+    def place(self) -> str:
+        """Where the row is in its file, in words."""
+        return f"line {self.line}" if self.entry is None else f"entry {self.entry}"
+
     def error(self, field: str, message: str) -> InvalidInput:
         """The error to raise when `field` is unusable."""
         if self.entry is not None:

@@ -30,11 +30,11 @@ async def warnings(
         for item in items:
             if item.source is Source.CAPTION:
                 samples.setdefault(item.benchmark, {})[item.sample] = None
-            unusable.setdefault(item.benchmark, Counter()).update(
-                f"{item.key}: {question.note or question.unscored}"
-                for question in item.questions
-                if question.unscored in (Reason.BAD_INPUT, Reason.BAD_GROUND_TRUTH)
-            )
+            counts = unusable.setdefault(item.benchmark, Counter())
+            for question in item.questions:
+                if question.unscored in (Reason.BAD_INPUT, Reason.BAD_GROUND_TRUTH):
+                    note = f"{item.key}: {question.note or question.unscored}"
+                    counts[note] += 1 if note.endswith(UNCOUNTED) else question.repeats
     return [
         *_about_captions(captions, samples, limited=spec.limit is not None),
         *_about_blanks(spec, captions, samples),

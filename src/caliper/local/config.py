@@ -30,7 +30,7 @@ from caliper.pipeline.reports.judge_check import should_check
 from caliper.pipeline.store.dataset_names import is_dataset_name
 from caliper.wiring.data_sources import data_name
 from caliper.wiring.export_sinks import check_target, target_under
-from caliper.wiring.strict import Strict, first_problem, line_of
+from caliper.wiring.strict import Strict, first_problem
 from caliper.wiring.yaml_text import read_document
 
 
@@ -184,13 +184,7 @@ def read_config(path: Path) -> RunConfig:
         root, values = None, values.get("config")
     if not isinstance(values, dict):
         raise InvalidInput("expected a mapping with the key benchmarks", file=str(path))
-    config = relative_to(check_config(values, file=str(path), root=root), path.parent)
-    for name, part in config.benchmarks.items():
-        if part.lacks_media:
-            place, message = ("benchmarks", name, "media"), f"no such folder: {part.media}"
-            line, field = line_of(root, place), ".".join(place)
-            raise InvalidInput(message, file=str(path), line=line, field=field)
-    return config
+    return relative_to(check_config(values, file=str(path), root=root), path.parent)
 
 
 def relative_to(config: RunConfig, folder: Path) -> RunConfig:

@@ -57,12 +57,9 @@ async def fetch_data(
     """The configuration with local paths for all data. Media are fetched only if they are named,
     or, with `media`, if a captioner needs them.
 
-    Raises InvalidInput saying what is wrong with a name, and what to do, and naming a folder of
-    media that does not exist; StoreUnavailable if a source does not answer, StoreFull.
+    Raises InvalidInput saying what is wrong with a name, and what to do, StoreUnavailable if a
+    source does not answer, StoreFull.
     """
-    for part in config.benchmarks.values():
-        if part.lacks_media:
-            raise InvalidInput("no such folder", file=str(part.media), field="media")
     parts = {
         name: await _located(name, part, watcher, captioned=media and part.captioner is not None)
         for name, part in config.benchmarks.items()

@@ -110,14 +110,17 @@ class LocalRun:
         store, stream, codec, supplies = ground.store, ground.stream, ground.codec, setup.supplies
         # The run is resolved: no stage is asked for its models.
         stages = LocalStages({})
-        outside = store, stream, codec, ground.clock, supplies, stages, self._board
         if not await self._is_finished(run):
             await self._directory.begin(setup.spec)
-        record, _ = await Gateway(*outside, ground.runs).begin(setup.spec, setup.config.terms)
+        gateway = Gateway(
+            *(store, stream, codec, ground.clock), supplies, stages, self._board, ground.runs
+        )
+        record, _ = await gateway.begin(setup.spec, setup.config.terms)
         if record.state in WHOLE_STATES:
             await self._resume(run, None)
             run_ledger = await self._ledger(run)
             if not has_files(self._directory, run_ledger):
+                self._directory.write_captions(await self._captions_of(run_ledger))
                 return await write_report(self._directory)
             return await stored_report(self._directory, run_ledger, self._captions)
         await self._work(Planner(store, stream, codec, ground.runs, supplies, self._resume))

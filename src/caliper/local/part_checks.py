@@ -8,12 +8,12 @@ from caliper.core.errors import InvalidInput
 from caliper.local.benchmark_config import BenchmarkConfig
 from caliper.local.config import RunConfig
 from caliper.wiring.endpoint_tokens import endpoint_places
-from caliper.wiring.specs import split_chat_spec, split_spec
+from caliper.wiring.specs import check_embedder, check_tagger, split_chat_spec, split_spec
 
 
 def check_parts(config: RunConfig) -> None:
-    """Raise InvalidInput for a role, setting or caption prompt that a benchmark lacks; it names the
-    flag, or file, line and field.
+    """Raise InvalidInput for a role, setting or caption prompt that a benchmark lacks, and a folder
+    of media that does not exist; it names the flag, or file, line and field.
     """
     for name, part in config.benchmarks.items():
         for role in ("judge", "reader"):
@@ -23,6 +23,9 @@ def check_parts(config: RunConfig) -> None:
             resolve_settings(name, part.set)
         with config.origin.naming(name, "prompt"):
             check_prompt(name, part.prompt)
+        with config.origin.naming(name, "media"):
+            if part.lacks_media:
+                raise InvalidInput(f"no such folder: {part.media}")
 
 
 def check_specs(config: RunConfig) -> None:
@@ -35,6 +38,11 @@ def check_specs(config: RunConfig) -> None:
         with config.origin.naming(name, role, answerer):
             split_spec(answerer)
             endpoint_places(answerer)
+        if benchmark(name).needs_language:
+            with config.origin.naming(name, "tagger"):
+                check_tagger(part.tagger)
+            with config.origin.naming(name, "embedder", part.embedder):
+                check_embedder(part.embedder)
         if part.captioner is not None:
             with config.origin.naming(name, "captioner", part.captioner):
                 split_chat_spec(part.captioner)

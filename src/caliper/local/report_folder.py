@@ -69,10 +69,10 @@ class ReportFolder:
 
 def _read(folder: Path) -> Report | None:
     """The report in a folder; None if the folder is new or empty."""
+    if not folder.exists():
+        return None
     try:
         entries = sorted(entry.name for entry in folder.iterdir())
-    except FileNotFoundError:
-        return None
     except OSError as error:
         raise StoreUnavailable(
             f"cannot write the folder {folder}: {error.strerror}; choose another with --out"

@@ -204,6 +204,6 @@ def _by_sample(captions: CaptionRows, names: SampleNames, field: str) -> dict[st
             continue
         first = by_sample.setdefault(sample, row)
         if first.text != row.text:
-            message = f"{key} has another caption in {first.row.file}:{first.row.line}"
+            message = f"{key} has another caption in {first.row.file}, {first.row.place}"
             raise row.row.error(field, message)
     return {sample: row.text for sample, row in by_sample.items() if row.text is not None}

@@ -19,7 +19,7 @@ from caliper.adapters.models.replicas import Replicas
 from caliper.adapters.models.retries import Budget
 from caliper.adapters.models.triton_address import TritonAddress
 from caliper.benchmarks.registry import benchmark
-from caliper.core.errors import InvalidInput, UnknownName
+from caliper.core.errors import InvalidInput
 from caliper.core.question import Source
 from caliper.core.run import RECORDED
 from caliper.lazy import lazy_module
@@ -33,7 +33,8 @@ from caliper.wiring.endpoint_tokens import EndpointPlace, EndpointTokens
 from caliper.wiring.specs import (
     BACKENDS,
     EMBEDDERS,
-    TAGGERS,
+    check_embedder,
+    check_tagger,
     split_chat_spec,
     split_recording,
     split_spec,
@@ -198,12 +199,10 @@ class ModelRoom:
 
         Raises UnknownName, or InvalidInput when its model is not installed.
         """
+        check_tagger(spec)
         if spec == "rules":
             return rule_tagger.RuleTagger()
-        kind, _, model = spec.partition(":")
-        if kind == "spacy" and model:
-            return spacy.load_tagger(model)
-        raise UnknownName("tagger", spec, TAGGERS)
+        return spacy.load_tagger(spec.partition(":")[2])
 
     async def embedder(self, spec: str) -> Embedder:
         """The embedder of that name.
@@ -223,14 +222,13 @@ class ModelRoom:
         return embedder
 
     async def _open_embedder(self, spec: str) -> Embedder:
+        check_embedder(spec)
         if spec == "ngram":
             return ngrams.NgramEmbedder()
         kind, _, folder = spec.partition(":")
         if kind == "minilm":
             return minilm.load_embedder(folder or None)
-        if kind == "triton":
-            return await self._triton_embedder(folder)
-        raise UnknownName("embedder", spec, EMBEDDERS)
+        return await self._triton_embedder(folder)
 
     async def _triton_embedder(self, rest: str) -> Embedder:
         addresses = triton_embedder.parse_embedder_addresses(rest)

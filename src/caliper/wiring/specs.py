@@ -46,6 +46,19 @@ def split_spec(spec: str) -> tuple[str, str]:
     return kind, rest
 
 
+def check_tagger(spec: str) -> None:
+    """Raise UnknownName for a noun tagger that Caliper lacks."""
+    kind, _, model = spec.partition(":")
+    if spec != "rules" and not (kind == "spacy" and model):
+        raise UnknownName("tagger", spec, TAGGERS)
+
+
+def check_embedder(spec: str) -> None:
+    """Raise UnknownName for an embedder that Caliper lacks."""
+    if spec != "ngram" and spec.partition(":")[0] not in ("minilm", "triton"):
+        raise UnknownName("embedder", spec, EMBEDDERS)
+
+
 def split_chat_spec(spec: str) -> tuple[str, str]:
     """Split the SPEC of a chat model. Raises like `split_spec`, and InvalidInput for rules and
     recorded replies.

@@ -7,7 +7,6 @@ from typing import Any, get_args
 
 import yaml
 from pydantic import BaseModel, ConfigDict, ValidationError, ValidationInfo, field_validator
-from pydantic_core import ErrorDetails, PydanticKnownError
 
 from caliper.core.errors import InvalidInput
 
@@ -24,7 +23,8 @@ class Strict(BaseModel):
         annotation = cls.model_fields[info.field_name or ""].annotation
         types = (annotation, *get_args(annotation))
         if isinstance(value, bool) and bool not in types and (int in types or float in types):
-            raise PydanticKnownError("int_type" if int in types else "float_type")
+            expected = _OTHER_VALUE["int_type" if int in types else "float_type"]
+            raise ValueError(f"expected {expected}, found {_shown(value)}")
         return value
 
 
@@ -44,7 +44,7 @@ def first_problem(
     return InvalidInput(message, file=file, line=line_of(root, place), field=field)
 
 
-def problem_text(problem: ErrorDetails) -> str:
+def problem_text(problem: Mapping[str, Any]) -> str:
     """What was expected, and what was found. A value of another type is not repeated: it may be a
     secret in the wrong place.
     """

@@ -79,6 +79,8 @@ def gather(rows: Iterable[Row]) -> list[RawSample]:
 
 def _nested(row: Row) -> list[Entry]:
     questions = row.fields.get("questions")
+    if isinstance(questions, Mapping):
+        questions = [questions]
     if not isinstance(questions, Sequence) or isinstance(questions, str) or not questions:
         return [Entry(row, _LIST, questions)]
     return [Entry(row, f"questions[{place}]", raw) for place, raw in enumerate(questions)]

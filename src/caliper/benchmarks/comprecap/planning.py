@@ -46,9 +46,7 @@ def plan(rows: Iterable[Row], request: PlanRequest) -> Iterator[Item]:
     for row in rows:
         image = row.text("image")
         if image in seen:
-            raise row.error(
-                "image", f"{image!r} is annotated twice, first in line {seen[image].line}"
-            )
+            raise row.error("image", f"{image!r} is annotated twice, first in {seen[image].place}")
         seen[image] = row
         yield Item(NAME, image, image, image, (image,), _questions(row, request))
     if request.qa_rows is not None:

@@ -50,7 +50,8 @@ def coverage(measure: SceneMeasure, scores: Sequence[Fraction], over: str) -> Fr
         for atom in measure.atoms
     )
     area = measure.pixels if over == "image" else sum(atom.pixels for atom in measure.atoms)
-    return Fraction(covered) / (HIGHEST * area)
+    # Without a usable mask there is no area, nor a verdict; the plan's averages still have names.
+    return Fraction(covered) / (HIGHEST * area) if area else Fraction(0)
 
 
 def _add_answers(tally: Tally, item: Item, by_position: Outcomes) -> None:
