@@ -142,7 +142,7 @@ def test_rows_of_a_run_are_those_of_the_benchmark(part: BenchmarkConfig) -> None
     [
         (
             [("nat_1", "A"), ("nat_1", "A"), ("x/nat_1", "B"), ("y/nat_2", "C"), ("z/nat_2", "D")],
-            "captions.jsonl:5: id: z/nat_2 has another caption in {folder}/captions.jsonl:4",
+            "captions.jsonl:5: id: z/nat_2 has another caption in {folder}/captions.jsonl, line 4",
         ),
         (
             [("x", "A")],
