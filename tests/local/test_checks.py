@@ -97,8 +97,8 @@ async def test_a_sentence_about_several_questions_is_said_once() -> None:
     for row, expected in zip(
         rows,
         (
-            f"2 questions cannot be used ({told[0]})",
-            f"4 questions cannot be used ({told[0]} (2 questions); {told[1]} (2 questions))",
+            f"4 questions cannot be used ({told[0]})",
+            f"8 questions cannot be used ({told[0]} (4 questions); {told[1]} (4 questions))",
         ),
         strict=True,
     ):
