@@ -23,7 +23,7 @@ from caliper.local.caption_writer import CaptionWriter
 from caliper.local.checks import warnings
 from caliper.local.config import config_record
 from caliper.local.directory import RunDirectory
-from caliper.local.reports import has_files, stored_report, write_report
+from caliper.local.reports import current_report
 from caliper.local.setup import CaptionedRuleOf, RunSetup
 from caliper.local.stages import planning, schedule_imports, work
 from caliper.pipeline.aggregation.aggregator import Aggregator
@@ -108,21 +108,18 @@ class LocalRun:
         """Run to the end, and write the report."""
         setup, run, ground = self._setup, self._setup.spec.run_id, self._ground
         store, stream, codec, supplies = ground.store, ground.stream, ground.codec, setup.supplies
-        # The run is resolved: no stage is asked for its models.
-        stages = LocalStages({})
         if not await self._is_finished(run):
             await self._directory.begin(setup.spec)
+        # The run is resolved: no stage is asked for its models.
         gateway = Gateway(
-            *(store, stream, codec, ground.clock), supplies, stages, self._board, ground.runs
+            store, stream, codec, ground.clock, supplies, LocalStages({}), self._board, ground.runs
         )
         record, _ = await gateway.begin(setup.spec, setup.config.terms)
         if record.state in WHOLE_STATES:
             await self._resume(run, None)
             run_ledger = await self._ledger(run)
-            if not has_files(self._directory, run_ledger):
-                self._directory.write_captions(await self._captions_of(run_ledger))
-                return await write_report(self._directory)
-            return await stored_report(self._directory, run_ledger, self._captions)
+            captions = await self._captions_of(run_ledger)
+            return await current_report(self._directory, run_ledger, captions)
         await self._work(Planner(store, stream, codec, ground.runs, supplies, self._resume))
         if self._report is None:
             message = "the run did not end; rerun the same command"

@@ -50,13 +50,6 @@ async def stored_judgements(directory: RunDirectory, spec: RunSpec) -> AnchorJud
     return await read_judgements(run_store(directory.store(spec), spec.run_id), spec)
 
 
-def has_files(directory: RunDirectory, run: RunLedger) -> bool:
-    """Whether the files of an ended run's report are as they were written."""
-    with suppress(OSError):
-        return all(file_digest(directory.path / name) == each for name, each in run.files.items())
-    return False
-
-
 async def write_report(directory: RunDirectory) -> Report:
     """`read_report`, and write its files again. Raises also StoreFull or StoreUnavailable."""
     run, reports = await directory.stored_run.open(), list[Report]()
@@ -73,6 +66,20 @@ async def write_report(directory: RunDirectory) -> Report:
     if end := await read_replaceable(run.store, END):
         await write_json(run.store, END, **end | {"files": dict(run.files)})
     return reports[0]
+
+
+async def current_report(directory: RunDirectory, run: RunLedger, captions: Captions) -> Report:
+    """The report of an ended run. Its files are written again if one is not as it was written.
+
+    Raises InvalidInput when the plan is lost, StoreFull or StoreUnavailable.
+    """
+    files, current = run.files.items(), False
+    with suppress(OSError):
+        current = all(file_digest(directory.path / name) == each for name, each in files)
+    if current:
+        return await stored_report(directory, run, captions)
+    directory.write_captions(captions)
+    return await write_report(directory)
 
 
 async def read_figures(directory: RunDirectory) -> tuple[Report, TalliedRun]:
