@@ -75,6 +75,15 @@ def test_an_answer_is_an_option_or_a_flag() -> None:
         assert verdict.evidence.explanation == text
 
 
+def test_a_reply_that_was_cut_is_no_number_that_may_go_on() -> None:
+    candidate = asked(choices=("1", "10"), answer="1")
+    item = planned(answering_row(ModelStep.BLIND, candidate, votes=1))
+    for truncated, outcome in ((False, Scored(1)), (True, Unscored(Reason.TRUNCATED))):
+        reply: Answer = Reply("There are 1", truncated)
+        (verdict,) = examined(item, [reply], [reply])
+        assert verdict.outcome == outcome
+
+
 @pytest.mark.parametrize(
     ("step", "fenced"),
     [(ModelStep.MERGE, True), (ModelStep.MISLEAD, True), (ModelStep.ANNOTATE, False)],

@@ -4,12 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from fractions import Fraction
+from functools import partial
 from typing import Any
 
 from caliper.benchmarks.base import Setting, Settings, setting_reader
 from caliper.benchmarks.captionqa.examination import format_options
 from caliper.benchmarks.captionqa.reading import read_lenient
 from caliper.benchmarks.exchanges import UNREADABLE, Reading, examine_each
+from caliper.benchmarks.truncation import certain_part
 from caliper.building.asking.questions import QUOTING_STEPS, ModelStep, StepQuestion
 from caliper.building.capability.replies import (
     LISTING_SCHEMA,
@@ -64,7 +66,7 @@ def examine(item: Item, caption: str | None, settings: Settings) -> Examination:
     def settle(question: Question[StepQuestion], repeat: int) -> Ask:
         return ask(item, question, repeat, settings)
 
-    return examine_each(item, settle, read_outcome)
+    return examine_each(item, settle, read_outcome, partial(read_outcome, truncated=True))
 
 
 def ask(item: Item, question: Question[StepQuestion], repeat: int, settings: Settings) -> Ask:
@@ -99,7 +101,7 @@ def decoding(step: str, settings: Settings, ordinal: int = 0) -> Decoding:
     return Decoding(temperature, max_tokens=tokens, seed=ordinal)
 
 
-def read_outcome(request: Ask, reply: str) -> Reading:
+def read_outcome(request: Ask, reply: str, *, truncated: bool = False) -> Reading:
     """Score 1 if there are candidates, or the right option is chosen. The text of the chosen option
     is the explanation.
     """
@@ -112,6 +114,8 @@ def read_outcome(request: Ask, reply: str) -> Reading:
             return Reading(UNREADABLE, "no candidates could be read from the reply")
         count = len(written.candidates)
         return Reading(Scored(Fraction(bool(count))), f"{count} written", bool(written.unusable))
+    if truncated:
+        reply = certain_part(reply, payload.options)
     choice = read_lenient(reply, payload.options, payload.question)
     if choice.place is None:
         return Reading(UNREADABLE, "no option could be read from the reply")
