@@ -50,6 +50,8 @@ class _Process(BaseProxy):
 class _Forks(BaseManager):
     """Whoever connects starts processes by `forked`."""
 
+    process: ServerProcess
+
 
 _Forks.register("forked", Forked, _Process)
 
@@ -68,7 +70,9 @@ def _forks(tree: Path) -> Any:
 
     environment = {"PYTHONPATH": path, "PYTHONSAFEPATH": "1"}
     command = [sys.executable, "-m", __name__, socket]
-    ServerProcess("forks", command, tree / "forks.log", listens, environment).start()
+    # Kept with what connects to it: a process that nobody holds is a warning.
+    manager.process = ServerProcess("forks", command, tree / "forks.log", listens, environment)
+    manager.process.start()
     return manager
 
 

@@ -1,7 +1,9 @@
 import io
 import struct
+import warnings
 import zlib
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
@@ -169,6 +171,22 @@ def test_the_bounds_are_parameters(tmp_path: Path) -> None:
 def test_a_large_picture_within_the_bounds_is_no_warning(tmp_path: Path) -> None:
     path = saved(tmp_path / "a.png", Image.new("1", (10_000, 9_000)))
     assert open_image(path, LIMITS, 10).size == (10, 9)
+
+
+def test_reading_a_picture_changes_nobody_s_warning_filters(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    filters = list(warnings.filters)
+    during: list[object] = []
+    unpatched = Image.open
+
+    def opened(*arguments: Any, **options: Any) -> Image.Image:
+        during.append(list(warnings.filters))
+        return unpatched(*arguments, **options)
+
+    monkeypatch.setattr(Image, "open", opened)
+    open_image(saved(tmp_path / "a.png", Image.new("RGB", (16, 8), RED)), LIMITS)
+    assert during == [filters]
 
 
 def test_what_is_no_picture(tmp_path: Path) -> None:

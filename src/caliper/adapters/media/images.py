@@ -17,6 +17,9 @@ from caliper.adapters.media.pixel_room import ROOM
 from caliper.core.errors import InvalidInput
 from caliper.core.preparation import Preparation
 
+# It warns of sizes that are limited here and of harmless corrupt EXIF. Not for the time of a call
+# only: two threads that do so restore each other's filters, for good.
+warnings.filterwarnings("ignore", module="PIL")
 # Formats of datasets. Others are refused: EPS, for one, would start an interpreter.
 _FORMATS = ("AVIF", "BMP", "GIF", "JPEG", "PNG", "TIFF", "WEBP")
 _ORIENTATION = 0x0112
@@ -65,10 +68,7 @@ def _opened(path: Path, limits: MediaLimits) -> Iterator[BinaryIO]:
     """The file, opened; what decoders raise within becomes InvalidInput."""
     with open_file(path, limits.picture_bytes) as file:
         try:
-            with warnings.catch_warnings():
-                # Pillow warns of sizes that are limited here and of harmless corrupt EXIF.
-                warnings.simplefilter("ignore")
-                yield file
+            yield file
         except InvalidInput:
             raise
         except UnidentifiedImageError as error:
