@@ -27,7 +27,7 @@ _INTRODUCTION = """# The command line
 
 <!-- Written by tools/cli_reference.py from the code. Do not edit: run `make docs`. -->
 
-Every command and option; `caliper COMMAND --help` says more about a command. [report.md](report.md)
+Every command and option; `caliper COMMAND --help` says more. [report.md](report.md)
 has the files of a run and the exit codes, [fidelity.md](fidelity.md) the protocol settings: pass
 `--set KEY=VALUE`, or `--set BENCHMARK.KEY=VALUE` for one benchmark of several."""
 _CONFIGURATION = """## A run over several benchmarks

@@ -15,7 +15,7 @@ _DEFAULT = re.compile(r"\[default: (.*?)\]")
 _TYPES = {"Path": "PATH", "str": "TEXT", "int": "INTEGER", "float": "NUMBER"}
 _SHARED = """## Shared options
 
-Several commands have these options; their sections name them."""
+Sections name those that apply."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -67,6 +67,16 @@ def test_what_the_choice_of_a_judge_does(ran: Command) -> None:
     kappa = float(rows["capability", "strict", "Cohen's kappa"]["value"])
     assert kappa == agreed["cohen"]["value"]
     assert ("capability", "careless", "agreement") not in rows
+    told = ran("agreement", "careless", "strict", "--json", "--html", "judges.html").told
+    written, again = told["choice"]["capability"]
+    assert written["figures"]["average.f1"]["value"] == first
+    assert again["differences"]["average.f1"]["value"] == pytest.approx(second - first)
+    assert again["agreement"]["cohen"]["value"] == kappa
+    assert (again["run"], again["coverage"], again["throughput"]) == ("strict", 1.0, None)
+    page = (ran.folder / "judges.html").read_text()
+    assert "Choice of a judge or reader" in page
+    assert f"{first:.2f}" in page
+    assert page.count('class="charted"') == 6
     shown = files[1].read_text()
     assert "### CaptionQA" in shown
     assert "Cohen's kappa" in shown
@@ -149,13 +159,16 @@ def test_how_often_a_reader_says_that_captions_do_not_tell(ran: Command) -> None
     report = json.loads((ran.folder / same / "report.json").read_text())["benchmarks"]["captionqa"]
     found = told["captionqa", "careless", "cannot % without a caption"]
     assert float(found["value"]) == report["overall"]["cannot"]
+    told_again = ran("agreement", "careless", "strict", "--json", "--blank", same, code=0).told
+    (one, _) = told_again["choice"]["captionqa"]
+    assert one["cannot_without_caption"]["value"] == float(found["value"])
     # Rules are asked nothing, so how fast they are is not known.
     assert told["captionqa", "careless", "replies a second"]["value"] == ""
     assert "not known" in (ran.folder / "blank.md").read_text()
     ended = ran("agreement", "careless", "strict", "--csv", "b.csv", "--blank", "careless", code=2)
     assert "a blank run has one text" in ended.err
     ended = ran("agreement", "careless", "strict", "--blank", same, code=2)
-    assert "--blank: needs --csv or --markdown" in ended.err
+    assert "--blank: needs --csv, --markdown, --html or --json" in ended.err
 
 
 def test_throughput_is_what_the_run_says(ran: Command) -> None:
@@ -167,9 +180,14 @@ def test_throughput_is_what_the_run_says(ran: Command) -> None:
     spending = {**json.loads(written), "seconds": 12.0, "models": {who: spent}}
     (folder / "execution.json").write_text(json.dumps(spending))
     try:
-        ran("agreement", "careless", "strict", "--csv", "pace.csv", code=0)
+        files = ("--csv", "pace.csv", "--html", "pace.html", "--json")
+        told_again = ran("agreement", "careless", "strict", *files, code=0).told
     finally:
         (folder / "execution.json").write_text(written)
+    (_, second) = told_again["choice"]["capability"]
+    assert second["throughput"] == {"replies": 2.0, "tokens": 100.0}
+    # Throughput against accuracy is drawn as points.
+    assert "F1 against Replies per second" in (ran.folder / "pace.html").read_text()
     told = told_of(ran.folder / "pace.csv")
     assert float(told["capability", "strict", "replies a second"]["value"]) == 2.0
     assert float(told["capability", "strict", "tokens a reply"]["value"]) == 100.0

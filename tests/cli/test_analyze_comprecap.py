@@ -4,15 +4,26 @@ import json
 from dataclasses import replace
 from pathlib import Path
 
+import PIL.Image
 import pytest
 from tests.fakes import tiny
 from tests.fakes.command import Command
 from tests.fakes.java import java_stand_in
-from tests.fakes.sources import EXAMPLES
+from tests.fakes.sources import EXAMPLES, ROOT, published
 
 CAPTIONS = {"one": "A dog catches a frisbee.", "two": "A doggy. A thing.", "three": "A tree."}
 _QA = {"p": "compreqa_p", "cap": "compreqa_cap"}
 _FITS = "Which fits the 'frisbee'? A. A white frisbee. B. A black frisbee. C. A red frisbee."
+
+
+def write_runs(caliper: Command, captions: dict[str, str]) -> None:
+    """Runs over the scene of the tiny data, named as their models, and one caption each."""
+    tiny.write_all(caliper.folder)
+    for name, text in captions.items():
+        tiny.value(caliper.folder / "captions.json", {"park.jpg": text})
+        data = ("--data", "anno.json", "--captions", "captions.json", "--coverage-floor", "0.5")
+        words = ("--name", name, "--out", f"runs/{name}", "--quiet")
+        caliper("evaluate", "comprecap", *data, *words, code=0)
 
 
 @pytest.fixture(scope="module")
@@ -156,12 +167,90 @@ def test_people_agree_with_metrics_in_java(ran: Command) -> None:
     assert {one["metrics"]["SPICE"] for one in found["scored"]} == {0.5}
 
 
+def test_clip_scores_are_correlated_too(caliper: Command, triton: str) -> None:
+    """The stand-in for CLIP knows only these two words."""
+    write_runs(caliper, {"one": "near", "two": "far", "three": "near"})
+    PIL.Image.new("RGB", (8, 8)).save(caliper.folder / "park.jpg")
+    tiny.value(caliper.folder / "references.json", {"park.jpg": ["near"]})
+    (caliper.folder / "people.csv").write_text("model,score\none,3\ntwo,1\nthree,2\n")
+    spec = f"triton:{triton}/clip_like"
+    clip = ("--text-embedder", spec, "--picture-embedder", spec, "--media", ".")
+    flags = ("--people", "people.csv", "--only", "people", "--references", "references.json")
+    found = caliper("analyze", "comprecap", *THREE, *flags, *clip, "--json", code=0).told["people"]
+    scored = {one["name"]: one["metrics"] for one in found["scored"]}
+    assert scored["one"]["CLIPScore"] == pytest.approx(2.5 * 0.6)
+    assert scored["two"]["CLIPScore"] == 0
+    assert [one["metric"] for one in found["models"]][-2:] == ["CLIPScore", "RefCLIPScore"]
+
+
+def test_metrics_of_ones_own_are_correlated_too(ran: Command) -> None:
+    """Of S_Llama3, one model's caption has no score, and another model has no run."""
+    rows = ["model,image_id,S_Llama3,mine", "one,park.jpg,4.5,1", "two,park.jpg,2,", "z,a.jpg,1,1"]
+    (ran.folder / "own.csv").write_text("\n".join([*rows, "three,park.jpg,0.5,3"]))
+    flags = ("--people", "captions.csv", "--scores", "own.csv", "--only", "people")
+    found = ran("analyze", "comprecap", *THREE, *flags, "--json", code=0).told["people"]
+    scored = {one["name"]: one["metrics"] for one in found["scored"]}
+    assert (scored["one"]["S_Llama3"], scored["one"]["mine"]) == (4.5, 1)
+    assert "mine" not in scored["two"]
+    for part in ("models", "captions"):
+        estimates = {one["metric"]: one["estimate"] for one in found[part]}
+        assert estimates["S_Llama3"]["kendall"]["value"] == 1
+        assert estimates["mine"]["models"] == 2
+    assert "S_Llama3" in ran("analyze", "comprecap", *THREE, *flags, code=0).out
+
+
+def test_table_3_of_the_paper_from_scores_of_ones_own(caliper: Command) -> None:
+    """S_Llama3 (Table S4) and S-unified (Table S3) of eleven models, by their names."""
+    direct, ours = (
+        ROOT / "tests" / "golden" / f"comprecap_table_{name}.csv" for name in ("s4", "2_s3")
+    )
+    names = [row["model"] for row in published(direct.name)]
+    write_runs(caliper, dict.fromkeys(names, "A tree."))
+    for file, metric, printed in (
+        (direct, "overall", (0.816, 0.309, 0.445)),
+        # Printed: .989; r is .9865 from the rounded cells.
+        (ours, "s_unified", (0.9865, 0.927, 0.982)),
+    ):
+        words = ("--people", file, "--column", "human", "--scores", file, "--only", "people")
+        found = caliper("analyze", "comprecap", *names, *words, "--json", code=0).told["people"]
+        (one,) = (each["estimate"] for each in found["models"] if each["metric"] == metric)
+        coefficients = [one[name]["value"] for name in ("pearson", "kendall", "spearman")]
+        assert one["models"] == 11
+        assert coefficients == pytest.approx(printed, abs=1e-3)
+
+
+@pytest.mark.parametrize(
+    ("text", "told"),
+    [
+        ("model,mine\none,high\n", "own.csv:2: mine: expected a number, found 'high'"),
+        ("model,mine\none,1\none,1\n", "own.csv:3: model: the model appears twice"),
+        ("model,mine\nz,1\n", "own.csv: mine: no score of a measured model or caption"),
+        ("model\none\n", "own.csv: no column of a metric"),
+        ("mine\n1\n", "own.csv: model: no such column; there are: mine"),
+        ("image_id,mine\npark.jpg,1\n", "own.csv: model: no such column"),
+        (
+            "model,image_id,mine\none,a,1\none,a,1\n",
+            "own.csv:3: image_id: the caption of a by one is scored twice",
+        ),
+        ("model,S-unified\none,1\n", "own.csv:1: S-unified: a metric of Caliper has this name"),
+    ],
+)
+def test_scores_of_ones_own_that_cannot_be_used(ran: Command, text: str, told: str) -> None:
+    (ran.folder / "own.csv").write_text(text)
+    words = ("--people", "people.csv", "--scores", "own.csv")
+    ended = ran("analyze", "comprecap", *THREE, *words, code=2)
+    assert told in ended.err
+    assert ended.err.count("Error:") == 1
+
+
 @pytest.mark.parametrize(
     ("words", "told"),
     [
         (("one", "--only", "beauty"), "unknown analysis 'beauty'"),
         (("one", "one"), "have the same label, one"),
         (("one", "--references", "references.json"), "it is only used with --people"),
+        (("one", "--scores", "own.csv"), "--scores: it is only used with --people"),
+        (("one", "--media", "."), "--media: it is only used with --references"),
         (("one", "--meteor", "meteor.jar"), "--meteor: it is only used with --references"),
         (("one", "--people", "nobody.csv"), "nobody.csv"),
         (("one", "--people", "captions.csv", "--column", "beauty"), "beauty"),

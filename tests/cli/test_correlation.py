@@ -47,6 +47,18 @@ def test_models_that_people_rank_alike(ran: Command) -> None:
     assert "Kendall's tau" in shown
 
 
+def test_a_page_draws_the_metric_against_peoples_scores(ran: Command) -> None:
+    file = people(ran.folder, "model,score\na,1.25\nb,2.5\nc,3.0\nd,4.5\n")
+    ran("correlation", *MODELS, "--people", file, "--html", "page.html", "--json", code=0)
+    page = (ran.folder / "page.html").read_text()
+    assert "<title>Correlation with people" in page
+    assert page.count('class="charted"') == 1
+    assert "capability average.f1 against people" in page
+    assert page.count('class="fill"') >= len(MODELS)
+    assert "1.25" in page
+    assert "no interval below 5 models" in page
+
+
 def test_the_other_way_round_and_another_column(ran: Command) -> None:
     file = people(ran.folder, "model,human\na,4\nb,3\nc,2\nd,1\n")
     words = ("correlation", *MODELS, "--people", file, "--column", "human", "--json")

@@ -95,7 +95,12 @@ def test_people_score_captions(caliper: Command) -> None:
     assert one["captions"] == 12
     assert one["pearson"]["value"] == one["kendall"]["value"] == one["kendall_c"]["value"] == 1
     assert told["metrics"]["CIDEr-D"]["spearman"]["low"] is not None
-    assert "Kendall's tau-b" in caliper(*words, code=0).out
+    assert "Kendall's tau-b" in caliper(*words, "--html", "page.html", code=0).out
+    page = (caliper.folder / "page.html").read_text()
+    assert "<title>Caption metrics" in page
+    # The metrics of the one model, and Kendall's tau of each.
+    assert page.count('class="charted"') == 2
+    assert f"{GOLDEN['metrics']['ROUGE-L']['whole']:.4f}" in page
 
 
 def test_people_score_models(caliper: Command) -> None:
@@ -115,6 +120,10 @@ def test_people_score_models(caliper: Command) -> None:
     assert told["metrics"]["BLEU-4"]["models"] == 4
     assert told["metrics"]["CIDEr"]["kendall"]["value"] == 1
     assert "no interval below 5 models" in told["metrics"]["CIDEr"]["remark"]
+    caliper(*words, "--html", "page.html", code=0)
+    page = (caliper.folder / "page.html").read_text()
+    assert 'aria-label="Over 12 images, as a radar"' in page
+    assert "no interval below 5 models" in page
 
 
 def test_captions_of_capability_and_csv(caliper: Command) -> None:
@@ -162,7 +171,10 @@ def test_files_that_cannot_be_measured(
         (("--metric", "rouge"), "unknown metric 'rouge'; known: BLEU-1"),
         (("--metric", "CLIPScore"), "CLIPScore needs --text-embedder"),
         (("--text-embedder", "ngram"), "--picture-embedder: CLIPScore needs it"),
-        (("--people", "people.csv"), "people.csv:3: score: the caption of 1 by m is scored twice"),
+        (
+            ("--people", "people.csv"),
+            "people.csv:3: image_id: the caption of 1 by m is scored twice",
+        ),
         (("--people", "blank.csv"), "blank.csv:2: model: expected text, found ''"),
         (("--people", "other.csv"), "other.csv: image: no score of a measured model or caption"),
         (("m.json",), "--name: two of CAPTIONS are named m"),

@@ -4,11 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
-from caliper.adapters.phrases import number, with_interval
+from caliper.adapters.metric_tables import correlation_table, scores_table
+from caliper.adapters.phrases import with_interval
 from caliper.adapters.text_tables import (
     TableSection,
     TextRow,
     TextTable,
+    bar_of,
     ranking_table,
     share_text,
     value_text,
@@ -18,7 +20,7 @@ from caliper.analysis.comprecap.ablations import RANKED, Ablation, Ablations
 from caliper.analysis.comprecap.analyses import SceneAnalyses
 from caliper.analysis.comprecap.compreqa import AnswerGroup, RunAnswers, TinyObjects
 from caliper.analysis.comprecap.coverage import AreaCoverage
-from caliper.analysis.comprecap.people import HumanCorrelation, MetricCorrelation
+from caliper.analysis.comprecap.people import HumanCorrelation
 from caliper.analysis.comprecap.scenes import TITLES
 from caliper.benchmarks.comprecap.compreqa import KINDS
 from caliper.core.report import Estimate
@@ -44,46 +46,16 @@ def scene_sections(analyses: SceneAnalyses) -> tuple[TableSection, ...]:
 def _people(analysis: HumanCorrelation | None) -> Iterator[TextTable]:
     if analysis is None or not analysis.scored:
         return
-    yield from _correlations("Over models (Table 3)", "models", analysis.models)
-    yield from _correlations("Over captions", "captions", analysis.captions)
-    metrics = dict.fromkeys(name for model in analysis.scored for name in model.metrics)
-    rows = [
-        (metric, *(value_text(model.metrics.get(metric)) for model in analysis.scored))
-        for metric in metrics
-    ]
-    rows.insert(0, ("people", *(number(model.human) for model in analysis.scored)))
-    whole = TITLES["s_unified"]
-    points = tuple(
-        (model.name, Estimate(model.human), Estimate(model.metrics.get(whole)))
-        for model in analysis.scored
-    )
-    heads = ("", *(model.name for model in analysis.scored))
-    axes = ("people's score", whole)
-    yield TextTable("Scores (Table S3)", heads, tuple(rows), axes=axes, points=points)
-
-
-def _correlations(
-    title: str, noun: str, correlations: Sequence[MetricCorrelation]
-) -> Iterator[TextTable]:
-    if all(one.estimate.kendall.value is None for one in correlations):
-        return
-    heads = ("", noun, "Pearson's r", "Kendall's tau", "Spearman's rho")
-    rows = (
-        (
-            one.metric,
-            f"{one.estimate.models:,}",
-            with_interval(one.estimate.pearson),
-            with_interval(one.estimate.kendall),
-            with_interval(one.estimate.spearman),
-        )
-        for one in correlations
-    )
-    bars = tuple(_bar(one.estimate.kendall) for one in correlations)
-    yield TextTable(title, heads, tuple(rows), chart="Kendall's tau", bars=bars)
-
-
-def _bar(coefficient: Coefficient) -> Estimate:
-    return Estimate(coefficient.value, coefficient.low, coefficient.high)
+    for title, noun, correlations in (
+        ("Over models (Table 3)", "models", analysis.models),
+        ("Over captions", "captions", analysis.captions),
+    ):
+        if any(one.estimate.kendall.value is not None for one in correlations):
+            estimates = {one.metric: one.estimate for one in correlations}
+            yield correlation_table(title, noun, estimates)
+    human = {model.name: model.human for model in analysis.scored}
+    metrics = {model.name: model.metrics for model in analysis.scored}
+    yield scores_table("Scores (Table S3)", human, metrics, TITLES["s_unified"])
 
 
 def _compreqa(analysis: TinyObjects | None) -> Iterator[TextTable]:
@@ -183,7 +155,7 @@ def _ablated(
     chart, charted = "Kendall's tau", [each.rankings[name].correlation for each in variants]
     if variants[0].people:
         chart, charted = "tau with people (Fig. S6)", [each.people[name] for each in variants]
-    bars = tuple(_bar(each.kendall) for each in charted)
+    bars = tuple(bar_of(each.kendall) for each in charted)
     yield TextTable(f"Ranking by {title}", tuple(heads), tuple(rows), note, chart, bars)
 
 

@@ -44,11 +44,11 @@ def _words(name: str) -> str:
     return " ".join(spellings.get(word, word) for word in name.replace("_", " ").split(" "))
 
 
-def number(value: float | None) -> str:
-    """A number with two decimals, a count without; `no data` for None."""
+def number(value: float | None, decimals: int = 2) -> str:
+    """A number with some decimals, a count without; `no data` for None."""
     if value is None:
         return NO_DATA
-    text = f"{value:,}" if isinstance(value, int) else f"{value:,.2f}"
+    text = f"{value:,}" if isinstance(value, int) else f"{value:,.{decimals}f}"
     return text.replace("-", _MINUS)
 
 
@@ -62,17 +62,17 @@ def title_of(name: str) -> str:
     return benchmark(name).title if name in all_names() else name
 
 
-def interval(figure: Estimate | Difference | Coefficient) -> str:
+def interval(figure: Estimate | Difference | Coefficient, decimals: int = 2) -> str:
     """The interval as `low to high`; empty without one."""
     if figure.low is None or figure.high is None:
         return ""
-    return f"{number(figure.low)} to {number(figure.high)}"
+    return f"{number(figure.low, decimals)} to {number(figure.high, decimals)}"
 
 
-def with_interval(figure: Estimate | Difference | Coefficient) -> str:
+def with_interval(figure: Estimate | Difference | Coefficient, decimals: int = 2) -> str:
     """The figure, followed by its interval in parentheses if it has one."""
-    span = interval(figure)
-    return f"{number(figure.value)} ({span})" if span else number(figure.value)
+    span, value = interval(figure, decimals), number(figure.value, decimals)
+    return f"{value} ({span})" if span else value
 
 
 def exclusion(row: LeaderboardRow) -> str:

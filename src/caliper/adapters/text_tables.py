@@ -9,7 +9,8 @@ from caliper.adapters.phrases import number, with_interval
 from caliper.core.report import Estimate
 
 if TYPE_CHECKING:
-    # It imports numpy, which commands do without until they analyse.
+    # They import numpy, which commands do without until they analyse.
+    from caliper.analysis.agreement import Coefficient
     from caliper.analysis.rankings import RankingPair
 
 TextRow = tuple[str, ...]
@@ -43,6 +44,11 @@ class TableSection:
     title: str
     tables: tuple[TextTable, ...]
     remark: str = ""
+
+
+def bar_of(coefficient: Coefficient) -> Estimate:
+    """A coefficient as pages draw it."""
+    return Estimate(coefficient.value, coefficient.low, coefficient.high)
 
 
 def share_text(count: int, whole: int) -> str:

@@ -3,29 +3,29 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Callable, Mapping, Sequence
-from dataclasses import asdict
+from collections.abc import Mapping, Sequence
+from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Annotated
 
 import typer
 from rich.markup import escape
-from rich.table import Table
 
+from caliper.adapters.agreement_tables import agreement_sections
 from caliper.adapters.datasets.label_studio import is_label_studio
-from caliper.adapters.exports.choice import choice_csv, choice_markdown
+from caliper.adapters.exports.choice import choice_csv, choice_markdown, choice_values
 from caliper.adapters.files import write_text
-from caliper.adapters.phrases import NO_DATA, number
-from caliper.analysis.agreement import Agreement, Coefficient
+from caliper.adapters.pages.analyses import render_analyses
+from caliper.analysis.agreement import Agreement
 from caliper.analysis.choice import ModelChoice
-from caliper.cli.console import ERR, OUT, write_json
+from caliper.cli.console import ERR, write_json
 from caliper.cli.exits import Exit
-from caliper.cli.flags import Json, output_file
+from caliper.cli.flags import Json, Page, output_file
 from caliper.cli.labels import Labels, Possible, read_labels, read_studio_labels
 from caliper.cli.opinions import Opinions, choices
-from caliper.cli.tables import text_table
+from caliper.cli.options import command_taking
+from caliper.cli.tables import print_sections
 from caliper.core.errors import InvalidInput
-from caliper.core.report import Estimate
 from caliper.core.run import RunSpec
 from caliper.local.directory import RunDirectory, find_run
 from caliper.local.reports import possible_scores, read_verdicts
@@ -48,59 +48,89 @@ People = Annotated[
     ),
 ]
 Csv = Annotated[
-    Path | None, output_file("--csv", "how the choice of judge or reader changes the scores")
+    Path | None, output_file("--csv", "how the choice of judge or reader changes scores")
 ]
-Markdown = Annotated[Path | None, output_file("--markdown", "the same as a Markdown table")]
+Markdown = Annotated[Path | None, output_file("--markdown", "the same as Markdown")]
 Blank = Annotated[
     list[str] | None,
     typer.Option(
         "--blank",
         metavar="RUN",
-        help="For --csv and --markdown, a run of a reader over empty captions; repeatable.",
+        help="For files and --json, a run of a reader over empty captions; repeatable.",
     ),
 ]
 
 
-def agreement(
-    runs: Runs,
-    labels: People = None,
-    csv: Csv = None,
-    markdown: Markdown = None,
-    blank: Blank = None,
-    json: Json = False,
-) -> int:
-    """Measure how well judges agree with each other or with people.
+HELP = """Measure how well judges agree with each other or with people.
 
-    Accuracy is the share of questions on which all agree. Cohen's kappa is for two raters,
-    Fleiss' kappa for questions that all rated, Krippendorff's alpha for any number of verdicts per
-    question. Intervals are at 95% and allow for correlated verdicts about one medium. Unscored
-    verdicts and measured quantities do not count. Exit code 3: no question has two raters.
-    """
-    raters = len(runs) + len(labels or ())
-    if raters < 2:
+Accuracy is the share of questions on which all agree. Cohen's kappa is for two raters,
+Fleiss' kappa for questions that all rated, Krippendorff's alpha for any number of verdicts per
+question. Intervals are at 95% and allow for correlated verdicts about one medium. Unscored
+verdicts and measured quantities do not count. Exit code 3: no question has two raters.
+"""
+
+
+@dataclass(frozen=True, slots=True)
+class AgreementOptions:
+    """The arguments and options of `agreement`."""
+
+    runs: Runs
+    labels: People = None
+    csv: Csv = None
+    markdown: Markdown = None
+    html: Page = None
+    blank: Blank = None
+    json: Json = False
+
+    @property
+    def shows_choice(self) -> bool:
+        """Whether the choice of a judge or reader is written to any file, or as JSON."""
+        return self.json or any((self.csv, self.markdown, self.html))
+
+
+def _agreement(options: AgreementOptions) -> int:
+    labels = options.labels or ()
+    if len(options.runs) + len(labels) < 2:
         raise InvalidInput("expected two or more raters: runs, or a run and --labels")
-    directories = [find_run(name) for name in runs]
+    if options.blank and not options.shows_choice:
+        raise InvalidInput("needs --csv, --markdown, --html or --json", field="--blank")
+    directories = [find_run(name) for name in options.runs]
     refuse_other_captions([directory.read_spec() for directory in directories])
     opinions = asyncio.run(_opinions(directories))
-    by_benchmark = opinions.agreements(_people(labels or (), opinions.possible, directories))
-    if csv is not None or markdown is not None:
-        blank_runs = [find_run(name) for name in blank or ()]
-        _write(asyncio.run(choices(directories, opinions, blank_runs)), csv, markdown)
-    elif blank:
-        raise InvalidInput("needs --csv or --markdown", field="--blank")
-    if json:
-        values = {
-            name: {dimension: asdict(result) for dimension, result in parts.items()}
-            for name, parts in by_benchmark.items()
-        }
-        write_json(values, sort_keys=True)
-    else:
-        for name, parts in by_benchmark.items():
-            OUT.print(agreement_table(name, parts))
+    by_benchmark = opinions.agreements(_people(labels, opinions.possible, directories))
+    compared: list[ModelChoice] = []
+    if options.shows_choice:
+        blank = [find_run(name) for name in options.blank or ()]
+        compared = asyncio.run(choices(directories, opinions, blank))
+    _write(options, by_benchmark, compared)
     conclusive = any(
         result.questions for parts in by_benchmark.values() for result in parts.values()
     )
     return Exit.DONE if conclusive else Exit.INCONCLUSIVE
+
+
+def _write(
+    options: AgreementOptions,
+    by_benchmark: Mapping[str, Mapping[str, Agreement]],
+    compared: Sequence[ModelChoice],
+) -> None:
+    if options.csv is not None:
+        write_text(options.csv, choice_csv(compared))
+    if options.markdown is not None:
+        write_text(options.markdown, choice_markdown(compared))
+    if options.html is not None:
+        sections = agreement_sections(by_benchmark, compared)
+        people = "; ".join(map(str, options.labels or ()))
+        note = people and f"Labels: {people}."
+        write_text(options.html, render_analyses("Agreement", sections, options.runs, note))
+    if options.json:
+        values: dict[str, object] = {
+            name: {dimension: asdict(result) for dimension, result in parts.items()}
+            for name, parts in by_benchmark.items()
+        }
+        write_json(values | {"choice": choice_values(compared)}, sort_keys=True)
+    else:
+        print_sections(agreement_sections(by_benchmark))
 
 
 async def _opinions(directories: Sequence[RunDirectory]) -> Opinions:
@@ -108,13 +138,6 @@ async def _opinions(directories: Sequence[RunDirectory]) -> Opinions:
     for directory in directories:
         possible |= await possible_scores(directory)
     return Opinions([await read_verdicts(directory) for directory in directories], possible)
-
-
-def _write(choices: Sequence[ModelChoice], csv: Path | None, markdown: Path | None) -> None:
-    if csv is not None:
-        write_text(csv, choice_csv(choices))
-    if markdown is not None:
-        write_text(markdown, choice_markdown(choices))
 
 
 def refuse_other_captions(specs: Sequence[RunSpec]) -> None:
@@ -165,22 +188,4 @@ async def _questions(runs: Sequence[RunDirectory]) -> dict[str, Questions]:
     return {run.run: await judged_questions(run) for run in opened}
 
 
-def agreement_table(name: str, parts: Mapping[str, Agreement]) -> Table:
-    """A table of the agreement per part, for the terminal."""
-    two_raters = any(result.cohen is not None for result in parts.values())
-    kappa = "Cohen's kappa" if two_raters else "Fleiss' kappa"
-    grid = text_table([""], ("questions", "accuracy", kappa, "alpha"), name, no_wrap=True)
-    for dimension, result in parts.items():
-        kappa_value = result.cohen or Coefficient(None) if two_raters else result.fleiss
-        figures = map(coefficient, (result.accuracy, kappa_value, result.alpha))
-        grid.add_row(escape(dimension), f"{result.questions:,}", *figures)
-    return grid
-
-
-def coefficient(estimate: Coefficient | Estimate, form: Callable[[float], str] = number) -> str:
-    """Format a coefficient and its interval for the terminal."""
-    if estimate.value is None:
-        return f"[dim]{NO_DATA}[/dim]"
-    if estimate.low is None or estimate.high is None:
-        return form(estimate.value)
-    return f"{form(estimate.value)} [dim]{form(estimate.low)}..{form(estimate.high)}[/dim]"
+agreement = command_taking(_agreement, AgreementOptions, help_text=HELP)

@@ -5,23 +5,21 @@ from __future__ import annotations
 from collections.abc import Collection, Sequence
 from dataclasses import asdict
 from pathlib import Path
-from typing import Annotated, Any
+from typing import Any
 
 import typer
-from rich.table import Table
 
 from caliper.adapters.files import write_text
 from caliper.adapters.pages.analyses import render_analyses
-from caliper.adapters.text_tables import TableSection, TextTable
+from caliper.adapters.text_tables import TableSection
 from caliper.analysis.capability.analyses import CapabilityAnalyses
 from caliper.analysis.captionqa.analyses import CaptionAnalyses
 from caliper.analysis.comprecap.analyses import SceneAnalyses
-from caliper.cli.console import OUT, plain, write_json
+from caliper.cli.console import write_json
 from caliper.cli.exits import Exit
-from caliper.cli.flags import output_file
+from caliper.cli.tables import print_sections
 from caliper.core.errors import UnknownName
 
-Page = Annotated[Path | None, output_file("--html", "them as a page")]
 Analyses = CapabilityAnalyses | CaptionAnalyses | SceneAnalyses
 
 
@@ -54,31 +52,9 @@ def write_analyses(
     if html is not None:
         others = "; ".join(analyses.other_runs)
         note = f"In other setups, for {use_of_others} only: {others}." if others else ""
-        write_text(html, render_analyses(title, sections, analyses.runs, note))
+        write_text(html, render_analyses(f"{title} analyses", sections, analyses.runs, note))
     if json:
         write_json(asdict(analyses))
     else:
-        _show(sections)
+        print_sections(sections)
     return Exit.DONE if any(section.tables for section in sections) else Exit.INCONCLUSIVE
-
-
-def _show(sections: Sequence[TableSection]) -> None:
-    for section in sections:
-        if section.remark:
-            OUT.print(
-                f"[yellow]{plain(f'{section.title}: {section.remark}')}[/yellow]", soft_wrap=True
-            )
-        for table in section.tables:
-            OUT.print(_table(f"{section.title}: {table.title}", table))
-            if table.note:
-                OUT.print(plain(table.note), soft_wrap=True, highlight=False)
-            OUT.print()
-
-
-def _table(title: str, table: TextTable) -> Table:
-    grid = Table(title=plain(title), title_justify="left", box=None, pad_edge=False)
-    for place, head in enumerate(table.heads):
-        grid.add_column(plain(head), justify="right" if place else "left", overflow="fold")
-    for row in table.rows:
-        grid.add_row(*map(plain, row))
-    return grid

@@ -12,10 +12,10 @@ from caliper.adapters.captionqa_tables import table_sections
 from caliper.analysis.capability import analyses as capability_analyses
 from caliper.analysis.captionqa import analyses as caption_analyses
 from caliper.analysis.captionqa.ranking_stability import DRAWS
-from caliper.cli.analyses import Page, chosen_analyses, only_option, write_analyses
+from caliper.cli.analyses import chosen_analyses, only_option, write_analyses
 from caliper.cli.analyze_comprecap import comprecap
 from caliper.cli.comparison import Partial
-from caliper.cli.flags import Json
+from caliper.cli.flags import Json, Page
 from caliper.cli.run_arguments import Runs
 from caliper.local.analyses.element_verdicts import read_element_verdicts
 from caliper.local.analyses.question_answers import read_answers
@@ -53,7 +53,7 @@ def capability(
     asked, but leaves out of its caption; judging: the same captions judged again, and by other
     judges; sweeps: runs of one captioner with other frames or resolutions; length: caption length
     against score. A model is a run's label. Runs whose setup differs from the first are used only
-    for the stability of the judge. Exit code 3: the runs allow none of the chosen analyses.
+    for the stability of the judge. Exit code 3: no chosen analysis is possible.
     """
     names = chosen_analyses(only, capability_analyses.NAMES)
     stored = [find_run(name).stored_run for name in runs]
@@ -80,7 +80,7 @@ def captionqa(
     readers and other orders of the options; gap: QA on the image minus QA on the caption; prompts:
     gains and losses by caption prompt; errors: coverage, accuracy and kinds of errors. A model is a
     run's label. Runs whose setup differs from the first are used only for the stability of the
-    ranking. Exit code 3: the runs allow none of the chosen analyses.
+    ranking. Exit code 3: no chosen analysis is possible.
     """
     names = chosen_analyses(only, caption_analyses.NAMES)
     stored = [find_run(name).stored_run for name in runs]

@@ -12,18 +12,27 @@ import typer
 from rich.markup import escape
 
 from caliper.adapters.comprecap_tables import scene_sections
+from caliper.analysis.caption_metrics.measures import CaptionMeasure
 from caliper.analysis.comprecap.ablations import THRESHOLDS
 from caliper.analysis.comprecap.analyses import NAMES, HumanStudy, analyse
 from caliper.analysis.comprecap.people import measures_of
-from caliper.analysis.comprecap.scenes import SceneSet
-from caliper.cli.analyses import Page, chosen_analyses, only_option, write_analyses
+from caliper.analysis.comprecap.scenes import TITLES, SceneSet
+from caliper.analysis.human_scores import Measures
+from caliper.cli.analyses import chosen_analyses, only_option, write_analyses
 from caliper.cli.comparison import Partial
 from caliper.cli.console import ERR
 from caliper.cli.correlation import Scores
-from caliper.cli.flags import Json
+from caliper.cli.flags import Json, Page
+from caliper.cli.metrics.clip_options import (
+    ClipSpecs,
+    PictureEmbedderSpec,
+    Pictures,
+    TextEmbedder,
+    clip_specs,
+)
 from caliper.cli.metrics.java import JavaMetrics, MeteorJar, SpiceJar, java_metrics
 from caliper.cli.metrics.measurement import referenced_captions
-from caliper.cli.metrics.ratings import read_human_scores
+from caliper.cli.metrics.ratings import HumanScoresFile, read_human_scores, read_metric_scores
 from caliper.cli.options import command_taking
 from caliper.cli.run_arguments import Runs
 from caliper.core.errors import InvalidInput
@@ -40,23 +49,23 @@ HELP = """Analyse the outcomes of several runs of CompreCap.
 people: how metrics agree with people's scores (--people); compreqa: questions about tiny objects;
 ablations: other similarity thresholds and noun taggers, without a model; coverage: objects by the
 area of their masks. A model is a run's label. Runs whose setup differs from the first are used only
-for the ablations. Exit code 3: the runs allow none of the chosen analyses.
+for the ablations. Exit code 3: no chosen analysis is possible.
 """
 Only = Annotated[list[str] | None, only_option(NAMES)]
-People = Annotated[
-    Path | None,
-    typer.Option(
-        "--people",
-        metavar="PATH",
-        help="CSV with people's scores per model (column model), per caption (image_id), or both.",
-    ),
-]
 References = Annotated[
     Path | None,
     typer.Option(
         "--references",
         metavar="PATH",
-        help="Reference captions as `metrics` takes them: its metrics are correlated, too.",
+        help="Reference captions, whose `metrics` are correlated, too.",
+    ),
+]
+OwnMetrics = Annotated[
+    Path | None,
+    typer.Option(
+        "--scores",
+        metavar="PATH",
+        help="CSV with a column per metric of your own; rows as in --people.",
     ),
 ]
 Thresholds = Annotated[
@@ -85,17 +94,28 @@ RunEmbedder = Annotated[
 ]
 
 
+_NEEDED = {
+    "people": ("references", "scores"),
+    "references": ("meteor", "spice", "text_embedder", "picture_embedder", "media"),
+}
+"""Options, and those that do nothing without them."""
+
+
 @dataclass(frozen=True, slots=True)
 class SceneOptions:
     """The arguments and options of `analyze comprecap`."""
 
     runs: Runs
     only: Only = None
-    people: People = None
+    people: HumanScoresFile = None
     column: Scores = "score"
     references: References = None
     meteor: MeteorJar = None
     spice: SpiceJar = None
+    text_embedder: TextEmbedder = None
+    picture_embedder: PictureEmbedderSpec = None
+    media: Pictures = None
+    scores: OwnMetrics = None
     threshold: Thresholds = None
     tagger: OtherTaggers = None
     embedder: RunEmbedder = None
@@ -106,15 +126,19 @@ class SceneOptions:
 
 def _comprecap(options: SceneOptions) -> int:
     names = chosen_analyses(options.only, NAMES)
-    if options.references is not None and options.people is None:
-        raise InvalidInput("it is only used with --people", field="--references")
-    for flag, jar in (("--meteor", options.meteor), ("--spice", options.spice)):
-        if jar is not None and options.references is None:
-            raise InvalidInput("it is only used with --references", field=flag)
+    for needed, others in _NEEDED.items():
+        for flag in others if getattr(options, needed) is None else ():
+            if getattr(options, flag) is not None:
+                field = f"--{flag.replace('_', '-')}"
+                raise InvalidInput(f"it is only used with --{needed}", field=field)
     programs = java_metrics(options.meteor, options.spice)
+    clip = clip_specs(options.text_embedder, options.picture_embedder, options.media)
     stored = [find_run(name).stored_run for name in options.runs]
     scenes = asyncio.run(_read(stored, options, again="ablations" in names))
-    study = _study(scenes, options, programs)
+    study = HumanStudy()
+    if options.people is not None:
+        measures = measures_of(scenes.runs, _other_metrics(scenes, options, programs, clip))
+        study = HumanStudy(read_human_scores(options.people, options.column, measures), measures)
     analyses = analyse(scenes, names, study, sorted(set(options.threshold or THRESHOLDS)))
     sections = scene_sections(analyses)
     return write_analyses(
@@ -136,26 +160,41 @@ async def _read(stored: Sequence[StoredRun], options: SceneOptions, *, again: bo
         await room.close()
 
 
-def _study(scenes: SceneSet, options: SceneOptions, programs: JavaMetrics) -> HumanStudy:
-    """People's scores, and the metrics of all runs."""
-    if options.people is None:
-        return HumanStudy()
-    others = None
+def _other_metrics(
+    scenes: SceneSet, options: SceneOptions, programs: JavaMetrics, clip: ClipSpecs | None
+) -> Measures:
+    """The metrics against references, then those of one's own. Raises InvalidInput for a name that
+    two have.
+    """
+    models = [run.name for run in scenes.runs]
+    measures: dict[str, list[CaptionMeasure]] = {model: [] for model in models}
     if options.references is not None:
-        captions = {
-            run.name: {
-                scene.item.sample: scene.caption
-                for scene in run.scenes
-                if scene.caption is not None
-            }
-            for run in scenes.runs
-        }
-        sets = referenced_captions(captions, options.references)
+        sets = referenced_captions(_captions(scenes), options.references)
         for warning in sets.warnings:
             ERR.print(f"[yellow]Warning:[/yellow] {escape(warning)}", soft_wrap=True)
-        others = sets.measure(programs)
-    measures = measures_of(scenes.runs, others)
-    return HumanStudy(read_human_scores(options.people, options.column, measures), measures)
+        measures = sets.measure(programs)
+        if clip is not None:
+            for model, added in asyncio.run(clip.measure(sets))[0].items():
+                measures[model] += added
+    if options.scores is not None:
+        taken = {*TITLES.values(), *(one.name for some in measures.values() for one in some)}
+        for model, own in read_metric_scores(options.scores, models).items():
+            for one in own:
+                if one.name in taken:
+                    problem = "a metric of Caliper has this name"
+                    raise InvalidInput(problem, file=str(options.scores), line=1, field=one.name)
+            measures[model] += own
+    return measures
+
+
+def _captions(scenes: SceneSet) -> dict[str, dict[str, str]]:
+    """The captions of each run by image."""
+    return {
+        run.name: {
+            scene.item.sample: scene.caption for scene in run.scenes if scene.caption is not None
+        }
+        for run in scenes.runs
+    }
 
 
 comprecap = command_taking(_comprecap, SceneOptions, help_text=HELP)

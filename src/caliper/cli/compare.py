@@ -50,7 +50,7 @@ With --server an installation compares its own runs.
 Exit code 3: a run shares no benchmark with BASE.
 """
 _HELP = "A run directory, name below runs/, or run id."
-Page = Annotated[Path | None, output_file("--html", "it as a page, with pictures,")]
+Page = Annotated[Path | None, output_file("--html", "it as a page, with pictures")]
 Listed = Annotated[
     int,
     typer.Option(

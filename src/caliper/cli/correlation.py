@@ -4,24 +4,27 @@ from __future__ import annotations
 
 import asyncio
 import math
-from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import asdict
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Annotated
 
 import typer
 from rich.markup import escape
-from rich.table import Table
 
-from caliper.adapters.datasets.csvrows import read_csv
+from caliper.adapters.datasets.csvrows import CsvTable, read_csv
+from caliper.adapters.files import write_text
+from caliper.adapters.metric_tables import correlation_section, scores_table
+from caliper.adapters.pages.analyses import render_analyses
+from caliper.adapters.text_tables import TableSection
 from caliper.analysis.correlation import CorrelationEstimate, estimate_correlation
 from caliper.analysis.leaderboard import Column, all_columns, headline_columns
-from caliper.cli.agreement import coefficient
 from caliper.cli.comparison import Anyway, check_comparable
-from caliper.cli.console import ERR, OUT, write_json
+from caliper.cli.console import ERR, write_json
 from caliper.cli.exits import Exit
-from caliper.cli.flags import Json
-from caliper.cli.tables import text_table
+from caliper.cli.flags import Json, Page
+from caliper.cli.options import command_taking
+from caliper.cli.tables import print_sections
 from caliper.core.errors import InvalidInput
 from caliper.core.report import Report
 from caliper.core.rows import Row
@@ -50,45 +53,55 @@ Metric = Annotated[
     str | None, typer.Option("--metric", help="The metric of CAPability's or CaptionQA's columns.")
 ]
 MODEL = "model"
-_WORDS = ("pearson", "kendall", "spearman")
 
 
-def correlation(
-    runs: Runs,
-    people: People,
-    column: Scores = "score",
-    metric: Metric = None,
-    anyway: Anyway = False,
-    json: Json = False,
-) -> int:
-    """Correlate metrics with people's scores over models (CompreCap, Table 3).
+HELP = """Correlate metrics with people's scores over models (CompreCap, Table 3).
 
-    Pearson's r, Kendall's tau-b and Spearman's rho for every column of the leaderboard, with 95%
-    intervals from five models on. Exit code 3: fewer than three models, or all
-    values are equal.
-    """
-    scores = read_scores(people, column)
-    reports = [asyncio.run(read_report(find_run(name))) for name in runs]
+Pearson's r, Kendall's tau-b and tau-c, and Spearman's rho for every column of the leaderboard, with
+95% intervals from five models on. Exit code 3: fewer than three models, or all values are equal.
+"""
+
+
+@dataclass(frozen=True, slots=True)
+class CorrelationOptions:
+    """The arguments and options of `correlation`."""
+
+    runs: Runs
+    people: People
+    column: Scores = "score"
+    metric: Metric = None
+    anyway: Anyway = False
+    html: Page = None
+    json: Json = False
+
+
+def _correlation(options: CorrelationOptions) -> int:
+    scores = read_scores(options.people, options.column)
+    reports = [asyncio.run(read_report(find_run(name))) for name in options.runs]
     names = [report.name for report in reports]
     if len(set(names)) < len(names):
         twice = next(name for name in names if names.count(name) > 1)
         raise InvalidInput(f"two runs of the model {twice}", field="RUN")
     for report in reports[1:]:
-        check_comparable(reports[0], report, anyway=anyway)
+        check_comparable(reports[0], report, anyway=options.anyway)
     scored = [report for report in reports if report.name in scores]
     for name in names:
         if name not in scores:
             ERR.print(f"[yellow]Warning:[/yellow] no score of {escape(name)}", soft_wrap=True)
     if not scored:
         models = ", ".join(sorted(scores)[:10]) or "none"
-        raise InvalidInput(f"no run of a scored model: {models}", file=str(people), field=MODEL)
-    estimates = {one: _correlate(one, scored, scores) for one in _columns(scored, metric)}
-    if json:
+        raise InvalidInput(
+            f"no run of a scored model: {models}", file=str(options.people), field=MODEL
+        )
+    estimates = {one: _correlate(one, scored, scores) for one in _columns(scored, options.metric)}
+    section = _section(estimates, scored, scores)
+    if options.html is not None:
+        names = [report.name for report in scored]
+        write_text(options.html, render_analyses("Correlation with people", [section], names))
+    if options.json:
         write_json(_as_json(estimates), sort_keys=True)
     else:
-        OUT.print(_table(estimates))
-        for remark in dict.fromkeys(one.remark for one in estimates.values() if one.remark):
-            OUT.print(f"[yellow]{escape(remark)}[/yellow]", soft_wrap=True)
+        print_sections([section])
     conclusive = any(one.pearson.value is not None for one in estimates.values())
     return Exit.DONE if conclusive else Exit.INCONCLUSIVE
 
@@ -106,13 +119,37 @@ def _correlate(
     column: Column, reports: Sequence[Report], scores: Mapping[str, float]
 ) -> CorrelationEstimate:
     values = {
-        report.name: part.estimates[column.path].value
-        for report in reports
-        for part in report.benchmarks
-        if part.name == column.benchmark and column.path in part.estimates
+        report.name: value for report in reports if (value := _value(report, column)) is not None
     }
-    defined = {name: value for name, value in values.items() if value is not None}
-    return estimate_correlation(list(defined.values()), [scores[name] for name in defined])
+    return estimate_correlation(list(values.values()), [scores[name] for name in values])
+
+
+def _value(report: Report, column: Column) -> float | None:
+    for part in report.benchmarks:
+        if part.name == column.benchmark and column.path in part.estimates:
+            return part.estimates[column.path].value
+    return None
+
+
+def _section(
+    estimates: Mapping[Column, CorrelationEstimate],
+    reports: Sequence[Report],
+    scores: Mapping[str, float],
+) -> TableSection:
+    names = {column: f"{column.benchmark} {'.'.join(column.path)}" for column in estimates}
+    metrics = {
+        report.name: {
+            name: value
+            for column, name in names.items()
+            if (value := _value(report, column)) is not None
+        }
+        for report in reports
+    }
+    human = {report.name: scores[report.name] for report in reports}
+    whole = next(iter(names.values()), "")
+    by_name = {names[column]: estimate for column, estimate in estimates.items()}
+    shown = scores_table("Scores", human, metrics, whole)
+    return correlation_section(by_name, "models", [shown])
 
 
 def _as_json(estimates: Mapping[Column, CorrelationEstimate]) -> dict[str, dict[str, object]]:
@@ -120,15 +157,6 @@ def _as_json(estimates: Mapping[Column, CorrelationEstimate]) -> dict[str, dict[
     for column, estimate in estimates.items():
         values.setdefault(column.benchmark, {})[".".join(column.path)] = asdict(estimate)
     return values
-
-
-def _table(estimates: Mapping[Column, CorrelationEstimate]) -> Table:
-    heads = ("models", "Pearson's r", "Kendall's tau", "Spearman's rho")
-    grid = text_table(("", "figure"), heads, no_wrap=True)
-    for column, estimate in estimates.items():
-        cells = [coefficient(getattr(estimate, word)) for word in _WORDS]
-        grid.add_row(column.benchmark, escape(".".join(column.path)), str(estimate.models), *cells)
-    return grid
 
 
 def read_scores(path: Path, column: str) -> dict[str, float]:
@@ -141,14 +169,20 @@ def read_scores(path: Path, column: str) -> dict[str, float]:
     """
     table = read_csv(path)
     table.require(MODEL, column)
-    scores: dict[str, float] = {}
+    return {model: score_of(row, column) for row, model in model_rows(table)}
+
+
+def model_rows(table: CsvTable) -> Iterator[tuple[Row, str]]:
+    """The rows, and the models that they name. Raises InvalidInput naming file, line and field."""
+    table.require(MODEL)
+    seen: set[str] = set()
     for row in table.rows:
         model = (row.fields[MODEL] or "").strip()
-        if not model or model in scores:
+        if not model or model in seen:
             problem = "the model appears twice" if model else "expected a model's label"
             raise row.error(MODEL, problem)
-        scores[model] = score_of(row, column)
-    return scores
+        seen.add(model)
+        yield row, model
 
 
 def score_of(row: Row, column: str) -> float:
@@ -161,3 +195,6 @@ def score_of(row: Row, column: str) -> float:
     if not math.isfinite(number):
         raise row.error(column, f"expected a number, found {text!r:.40}")
     return number
+
+
+correlation = command_taking(_correlation, CorrelationOptions, help_text=HELP)

@@ -222,6 +222,9 @@ ConfigFile = Annotated[
 def output_file(flag: str, what: str) -> typer.models.OptionInfo:
     """An option for a file to write in addition to the terminal output."""
     option: typer.models.OptionInfo = typer.Option(
-        flag, metavar="PATH", dir_okay=False, help=f"Also write {what} to PATH."
+        flag, metavar="PATH", dir_okay=False, help=f"Also write {what}."
     )
     return option
+
+
+Page = Annotated[Path | None, output_file("--html", "a page")]

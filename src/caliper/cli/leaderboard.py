@@ -25,7 +25,7 @@ from caliper.benchmarks.registry import benchmark_names
 from caliper.cli.comparison import Anyway, Partial, warn_of_distinctions
 from caliper.cli.console import OUT, write_out
 from caliper.cli.exits import Exit
-from caliper.cli.flags import Json, Quiet, output_file
+from caliper.cli.flags import Json, Page, Quiet, output_file
 from caliper.cli.installation import InstalledServer
 from caliper.cli.options import command_taking
 from caliper.cli.run_arguments import AnyRuns
@@ -65,7 +65,7 @@ class LeaderboardOptions:
     metric: Metric = None
     csv: Annotated[Path | None, output_file("--csv", "it as CSV")] = None
     markdown: Annotated[Path | None, output_file("--markdown", "it as Markdown")] = None
-    html: Annotated[Path | None, output_file("--html", "it as a page")] = None
+    html: Page = None
     partial: Partial = False
     anyway: Anyway = False
     json: Json = False

@@ -7,6 +7,9 @@ from collections.abc import Iterable
 from rich.markup import escape
 from rich.table import Table
 
+from caliper.adapters.text_tables import TableSection, TextTable
+from caliper.cli.console import OUT, plain
+
 
 def text_table(
     texts: Iterable[str], figures: Iterable[str] = (), title: str = "", *, no_wrap: bool = False
@@ -20,3 +23,26 @@ def text_table(
     for head in figures:
         table.add_column(head, justify="right", no_wrap=no_wrap)
     return table
+
+
+def print_sections(sections: Iterable[TableSection]) -> None:
+    """Print the tables of analyses, their remarks and notes."""
+    for section in sections:
+        if section.remark:
+            OUT.print(
+                f"[yellow]{plain(f'{section.title}: {section.remark}')}[/yellow]", soft_wrap=True
+            )
+        for table in section.tables:
+            OUT.print(table_grid(f"{section.title}: {table.title}", table))
+            if table.note:
+                OUT.print(plain(table.note), soft_wrap=True, highlight=False)
+            OUT.print()
+
+
+def table_grid(title: str, table: TextTable) -> Table:
+    """A table of text under a title."""
+    grid = text_table(map(plain, table.heads[:1]), map(plain, table.heads[1:]))
+    grid.title = plain(title)
+    for row in table.rows:
+        grid.add_row(*map(plain, row))
+    return grid

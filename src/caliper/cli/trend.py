@@ -16,7 +16,7 @@ from caliper.adapters.files import write_text
 from caliper.adapters.pages.trend import render_trend
 from caliper.cli.console import OUT, plain, write_json
 from caliper.cli.exits import Exit
-from caliper.cli.flags import Json, output_file
+from caliper.cli.flags import Json, Page, output_file
 from caliper.cli.installation import InstalledServer
 from caliper.cli.options import command_taking
 from caliper.cli.show import format_estimate
@@ -45,7 +45,7 @@ class TrendOptions:
     suite: Name
     figures: Figures = None
     csv: Annotated[Path | None, output_file("--csv", "all figures as CSV")] = None
-    html: Annotated[Path | None, output_file("--html", "charts as a page")] = None
+    html: Page = None
     server: InstalledServer = None
     json: Json = False
 

@@ -2,23 +2,21 @@
 
 import pytest
 from tests.fakes.scene_runs import LOST, planned, row, scene, scene_run
-from tests.fakes.sources import published
+from tests.fakes.sources import ROOT, published
 
 from caliper.analysis.caption_metrics.measures import CaptionMeasure
 from caliper.analysis.comprecap.people import HumanCorrelation, human_correlation, measures_of
 from caliper.analysis.comprecap.scenes import SceneRun
 from caliper.analysis.human_scores import HumanScores
+from caliper.cli.metrics.ratings import read_metric_scores
 from caliper.core.report import Estimate
 
 
 def correlations(name: str) -> HumanCorrelation:
     """The correlations of every column of a published table with its column `human`."""
     rows = published(name)
-    metrics = [column for column in rows[0] if column not in ("model", "human")]
-    measures = {
-        row["model"]: [CaptionMeasure(one, Estimate(float(row[one])), {}) for one in metrics]
-        for row in rows
-    }
+    file = ROOT / "tests" / "golden" / name
+    measures = read_metric_scores(file, [row["model"] for row in rows])
     human = HumanScores("models", {(row["model"], None): float(row["human"]) for row in rows})
     return human_correlation(measures, human)
 

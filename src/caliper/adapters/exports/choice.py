@@ -1,10 +1,11 @@
-"""Readers or judges compared on the same captions, as CSV and Markdown."""
+"""Readers or judges compared on the same captions, as CSV, JSON and Markdown."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from dataclasses import asdict
 
-from caliper.adapters import phrases
+from caliper.adapters.agreement_tables import choice_table
 from caliper.adapters.exports.csv_text import csv_text
 from caliper.adapters.exports.markdown import grid, plain
 from caliper.analysis.agreement import Coefficient
@@ -12,13 +13,12 @@ from caliper.analysis.choice import JudgeCandidate, ModelChoice
 from caliper.analysis.compare import Difference
 from caliper.core.report import Estimate
 
+_NONE = Coefficient(None)
 _HEAD = ("benchmark", "run", "judge", "figure", "value", "low", "high")
 _DIFFERENCE = ("difference", "difference low", "difference high", "p")
 _AGREEMENT = (("agreement", "accuracy"), ("Cohen's kappa", "cohen"))
 _PACE = ("replies a second", "tokens a reply")
 _BLANK = "cannot % without a caption"
-_NONE = Coefficient(None)
-_NOT_KNOWN = "not known"
 
 
 def choice_csv(choices: Sequence[ModelChoice]) -> str:
@@ -60,38 +60,37 @@ def _agreements(candidate: JudgeCandidate) -> list[tuple[str, Coefficient]]:
     return [(name, getattr(candidate.agreement, word) or _NONE) for name, word in _AGREEMENT]
 
 
+def choice_values(choices: Sequence[ModelChoice]) -> dict[str, list[dict[str, object]]]:
+    """What `choice_csv` has, by benchmark, for JSON; what is not known is None."""
+    return {
+        choice.benchmark: [_values(choice, each) for each in choice.candidates]
+        for choice in choices
+    }
+
+
+def _values(choice: ModelChoice, candidate: JudgeCandidate) -> dict[str, object]:
+    further = {
+        "agreement": candidate.agreement,
+        "throughput": candidate.pace,
+        "cannot_without_caption": candidate.blank,
+    }
+    return {
+        "run": candidate.run,
+        "judge": candidate.name,
+        "figures": {".".join(path): asdict(candidate.estimate(path)) for path in choice.paths},
+        "differences": {
+            ".".join(path): asdict(candidate.differences[path])
+            for path in choice.paths
+            if path in candidate.differences
+        },
+        "coverage": candidate.part.coverage.share,
+        **{name: None if each is None else asdict(each) for name, each in further.items()},
+    }
+
+
 def choice_markdown(choices: Sequence[ModelChoice]) -> str:
     """One table per benchmark: figures, the headline's difference from the first run, agreement."""
     blocks = []
-    for choice in choices:
-        heads = [path[-1].replace("_", " ") for path in choice.paths]
-        comparison = (f"{heads[0]}, difference", "agreement", "Cohen's kappa")
-        rows = [_row(choice, candidate) for candidate in choice.candidates]
-        further = ("covered", *_PACE, _BLANK)
-        table = grid(("run", "judge or reader", *heads, *further, *comparison), rows)
-        blocks += [f"### {plain(choice.title)}", table]
-    blocks.append(
-        "Differences and agreement are from the first run, on the same captions, with intervals "
-        "at 95%."
-    )
-    return "\n\n".join(blocks) + "\n"
-
-
-def _row(choice: ModelChoice, candidate: JudgeCandidate) -> tuple[str, ...]:
-    figures = (phrases.number(candidate.estimate(path).value) for path in choice.paths)
-    pace = (
-        (None, None) if candidate.pace is None else (candidate.pace.replies, candidate.pace.tokens)
-    )
-    further = (
-        phrases.percent(candidate.part.coverage.share),
-        *(_NOT_KNOWN if value is None else phrases.number(value) for value in pace),
-        _NOT_KNOWN if candidate.blank is None else phrases.with_interval(candidate.blank),
-    )
-    if candidate.agreement is None:
-        return (candidate.run, candidate.name, *figures, *further, "", "", "")
-    headline = candidate.differences.get(choice.paths[0], Difference(None, None))
-    comparison = (
-        phrases.with_interval(headline),
-        *(phrases.with_interval(value) for _, value in _agreements(candidate)),
-    )
-    return (candidate.run, candidate.name, *figures, *further, *comparison)
+    for table in map(choice_table, choices):
+        blocks += [f"### {plain(table.title)}", grid(table.heads, table.rows), table.note]
+    return "\n\n".join([*blocks, "Intervals at 95%."]) + "\n"

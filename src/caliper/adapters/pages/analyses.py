@@ -1,4 +1,4 @@
-"""The page of a benchmark's analyses: one self-contained file."""
+"""The page of analyses: one self-contained file."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from caliper.adapters.text_tables import TableSection, TextTable
 
 
 def render_analyses(
-    title: str, sections: Sequence[TableSection], runs: Sequence[str], note: str = ""
+    title: str, sections: Sequence[TableSection], runs: Sequence[str] = (), note: str = ""
 ) -> str:
     """Render the page: a section for each analysis. Texts of runs and questions are escaped."""
     return render(

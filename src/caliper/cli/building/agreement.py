@@ -9,6 +9,7 @@ from typing import Annotated, Any
 
 import typer
 
+from caliper.adapters.agreement_tables import agreement_table
 from caliper.building.reviews import (
     ReviewAgreement,
     ReviewDecision,
@@ -17,10 +18,10 @@ from caliper.building.reviews import (
     merge,
     review_agreement,
 )
-from caliper.cli.agreement import agreement_table
 from caliper.cli.console import ERR, OUT, plain, write_json
 from caliper.cli.exits import Exit
 from caliper.cli.flags import Json
+from caliper.cli.tables import table_grid
 from caliper.core.errors import InvalidInput
 from caliper.local.review_files import all_reviews, read_review_candidates
 
@@ -74,7 +75,8 @@ def _values(measured: ReviewAgreement, decisions: list[ReviewDecision]) -> dict[
 
 def _show(measured: ReviewAgreement, decisions: list[ReviewDecision]) -> None:
     categories = {name: part for name, part in measured.categories.items() if part.questions}
-    OUT.print(agreement_table("Agreement of reviewers", {"all": measured.whole} | categories))
+    table = agreement_table("Agreement of reviewers", {"all": measured.whole} | categories)
+    OUT.print(table_grid(table.title, table))
     counts = Counter(decision.state for decision in decisions)
     totals = ", ".join(f"{counts[state]:,} {state}" for state in ReviewState)
     edits = sum(decision.edit for decision in decisions)

@@ -11,29 +11,29 @@ from typing import Annotated
 import typer
 from rich.markup import escape
 
-from caliper.adapters.media.decoders import Decoders
-from caliper.adapters.media.preparation import MediaFolder
-from caliper.analysis.agreement import Coefficient
+from caliper.adapters.files import write_text
+from caliper.adapters.metric_tables import correlation_section, metric_section
+from caliper.adapters.pages.analyses import render_analyses
 from caliper.analysis.caption_metrics.measures import CLIP_METRICS, METEOR, SPICE, TEXT_METRICS
 from caliper.analysis.correlation import CorrelationEstimate
 from caliper.analysis.human_scores import Measures
-from caliper.cli.agreement import coefficient
-from caliper.cli.console import ERR, OUT, write_json
+from caliper.cli.console import ERR, write_json
 from caliper.cli.correlation import Scores
 from caliper.cli.exits import Exit
-from caliper.cli.flags import Json
-from caliper.cli.metrics.clip import ClipModel
+from caliper.cli.flags import Json, Page
+from caliper.cli.metrics.clip_options import (
+    PictureEmbedderSpec,
+    Pictures,
+    TextEmbedder,
+    clip_specs,
+)
 from caliper.cli.metrics.java import JavaMetrics, MeteorJar, SpiceJar, java_metrics
-from caliper.cli.metrics.measurement import CaptionSets, read_caption_sets
-from caliper.cli.metrics.ratings import read_human_scores
+from caliper.cli.metrics.measurement import read_caption_sets
+from caliper.cli.metrics.ratings import HumanScoresFile, read_human_scores
 from caliper.cli.options import command_taking
-from caliper.cli.tables import text_table
+from caliper.cli.tables import print_sections
 from caliper.core.errors import InvalidInput, UnknownName
-from caliper.core.preparation import Preparation
 from caliper.core.report import Estimate
-from caliper.wiring.clock import SystemClock
-from caliper.wiring.models import ModelRoom
-from caliper.wiring.settings import access, decoders
 
 HELP = """Compare captions with reference captions: BLEU, ROUGE-L, CIDEr, METEOR, SPICE, CLIPScore.
 
@@ -76,37 +76,6 @@ MetricNames = Annotated[
         help=f"Only this one: {', '.join(METRICS)}; repeatable.",
     ),
 ]
-HumanScoresFile = Annotated[
-    Path | None,
-    typer.Option(
-        "--people",
-        metavar="PATH",
-        help="CSV with a score per model (column model), per caption (image_id), or both.",
-    ),
-]
-TextEmbedder = Annotated[
-    str | None,
-    typer.Option(
-        "--text-embedder", metavar="SPEC", help="CLIP's text model: triton:HOST:PORT/MODEL."
-    ),
-]
-PictureEmbedderSpec = Annotated[
-    str | None,
-    typer.Option(
-        "--picture-embedder",
-        metavar="SPEC",
-        help="CLIP's picture model, which takes encoded pictures: triton:HOST:PORT/MODEL.",
-    ),
-]
-Pictures = Annotated[
-    Path | None, typer.Option("--media", metavar="DIR", help="The folder of the pictures.")
-]
-_COEFFICIENTS = {
-    "Pearson's r": "pearson",
-    "Kendall's tau-b": "kendall",
-    "tau-c": "kendall_c",
-    "Spearman's rho": "spearman",
-}
 
 
 @dataclass(frozen=True, slots=True)
@@ -124,11 +93,12 @@ class MetricsOptions:
     text_embedder: TextEmbedder = None
     picture_embedder: PictureEmbedderSpec = None
     media: Pictures = None
+    html: Page = None
     json: Json = False
 
 
 def _metrics(options: MetricsOptions) -> int:
-    clip = _embedders(options)
+    clip = clip_specs(options.text_embedder, options.picture_embedder, options.media)
     programs = java_metrics(options.meteor, options.spice)
     names = _names(options.metric or (), programs, clip=clip is not None)
     sets = read_caption_sets(options.captions, options.references, options.name or ())
@@ -137,7 +107,8 @@ def _metrics(options: MetricsOptions) -> int:
     measures: Measures = sets.measure(programs)
     embedders: list[str] = []
     if clip is not None:
-        measures, embedders = asyncio.run(_with_clip(measures, sets, *clip))
+        added, embedders = asyncio.run(clip.measure(sets))
+        measures = {model: [*some, *added[model]] for model, some in measures.items()}
     measures = {
         model: [one for one in some if one.name in names] for model, some in measures.items()
     }
@@ -146,32 +117,20 @@ def _metrics(options: MetricsOptions) -> int:
     if options.people is not None:
         human = read_human_scores(options.people, options.column, measures)
         noun, estimates = human.noun, human.correlate(measures)
+    sections = [metric_section(measures, len(sets.references), embedders)]
+    if estimates:
+        sections.append(correlation_section(estimates, noun))
+    if options.html is not None:
+        write_text(options.html, render_analyses("Caption metrics", sections))
     if options.json:
         values = _as_json(measures, len(sets.references), embedders)
         if estimates:
             values["people"] = {"scored": noun, "metrics": _counted(estimates, noun)}
         write_json(values)
     else:
-        _show(measures, len(sets.references), embedders)
-        _show_correlation(estimates, noun)
+        print_sections(sections)
     conclusive = not estimates or any(one.pearson.value is not None for one in estimates.values())
     return Exit.DONE if conclusive else Exit.INCONCLUSIVE
-
-
-def _embedders(options: MetricsOptions) -> tuple[str, str, Path] | None:
-    """The text embedder, the picture embedder and the pictures; None without."""
-    flags = {
-        "--text-embedder": options.text_embedder,
-        "--picture-embedder": options.picture_embedder,
-        "--media": options.media,
-    }
-    if not any(flags.values()):
-        return None
-    text, picture, media = options.text_embedder, options.picture_embedder, options.media
-    if text is None or picture is None or media is None:
-        missing = next(flag for flag, value in flags.items() if value is None)
-        raise InvalidInput("CLIPScore needs it, too", field=missing)
-    return text, picture, media
 
 
 def _names(metrics: Sequence[str], programs: JavaMetrics, *, clip: bool) -> tuple[str, ...]:
@@ -185,22 +144,6 @@ def _names(metrics: Sequence[str], programs: JavaMetrics, *, clip: bool) -> tupl
             raise InvalidInput(f"{by_name[name.casefold()]} needs {flag}", field="--metric")
     every = tuple(name for name in METRICS if name not in missing)
     return tuple(by_name[name.casefold()] for name in metrics) or every
-
-
-async def _with_clip(
-    measures: Measures, sets: CaptionSets, text: str, picture: str, media: Path
-) -> tuple[Measures, list[str]]:
-    """The measures with CLIP's, and the names of the embedders."""
-    room, threads = ModelRoom(access(16, (text, picture)), SystemClock()), Decoders(decoders())
-    try:
-        folder = MediaFolder(media, threads, Preparation())
-        clip = ClipModel(await room.embedder(text), await room.picture_embedder(picture), folder)
-        added = await clip.measure(sets.models, sets.references, sets.files)
-        names = [clip.texts.identity.label, clip.pictures.identity.label]
-    finally:
-        await room.close()
-        await threads.close()
-    return {model: [*some, *added[model]] for model, some in measures.items()}, names
 
 
 def _as_json(measures: Measures, images: int, embedders: Sequence[str]) -> dict[str, object]:
@@ -222,28 +165,6 @@ def _counted(estimates: Mapping[str, CorrelationEstimate], noun: str) -> dict[st
         name: {noun if key == "models" else key: value for key, value in asdict(one).items()}
         for name, one in estimates.items()
     }
-
-
-def _show(measures: Measures, images: int, embedders: Sequence[str]) -> None:
-    grid = text_table([f"{images:,} images"], map(escape, measures))
-    for rows in zip(*measures.values(), strict=True):
-        grid.add_row(rows[0].name, *(coefficient(one.whole, "{:.4f}".format) for one in rows))
-    OUT.print(grid)
-    if embedders:
-        OUT.print(f"CLIP: {escape(', '.join(embedders))}", soft_wrap=True)
-
-
-def _show_correlation(estimates: Mapping[str, CorrelationEstimate], noun: str) -> None:
-    if not estimates:
-        return
-    grid = text_table([""], (noun, *_COEFFICIENTS), no_wrap=True)
-    for name, one in estimates.items():
-        cells: list[Coefficient] = [getattr(one, field) for field in _COEFFICIENTS.values()]
-        grid.add_row(name, f"{one.models:,}", *map(coefficient, cells))
-    OUT.print()
-    OUT.print(grid)
-    for remark in dict.fromkeys(one.remark for one in estimates.values() if one.remark):
-        OUT.print(f"[yellow]{escape(remark)}[/yellow]", soft_wrap=True)
 
 
 command = command_taking(_metrics, MetricsOptions, help_text=HELP)

@@ -24,7 +24,7 @@ SpiceJar = Annotated[
     typer.Option(
         "--spice",
         metavar="JAR",
-        help="SPICE 1.0's jar, with its folder lib beside it; runs in Java, too.",
+        help="SPICE 1.0's jar, with its folder lib beside it.",
     ),
 ]
 _FLAGS = {METEOR: "--meteor", SPICE: "--spice"}
