@@ -72,6 +72,9 @@ def test_tables_and_a_page(ran: Command) -> None:
         assert title in ended.out
         assert title in page
     assert "nat_1 #1: What colour is the car?" in page
+    # Charts are drawn as for the other benchmarks.
+    assert page.count('class="charted"') >= 5
+    assert 'aria-label="score against words"' in page
 
 
 @pytest.mark.parametrize(

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 
 from caliper.adapters.phrases import number, with_interval
 from caliper.adapters.text_tables import (
     TableSection,
     TextRow,
     TextTable,
+    bar_of,
     ranking_table,
     share_text,
     value_text,
@@ -18,8 +19,9 @@ from caliper.analysis.captionqa.difficulty import Difficulty, DifficultySplit
 from caliper.analysis.captionqa.errors import ErrorAnalysis, ErrorCounts
 from caliper.analysis.captionqa.prompts import STATES, PromptChange, PromptComparison
 from caliper.analysis.captionqa.ranking_stability import RankingStability, SubsetStability
-from caliper.analysis.captionqa.utility_gap import UtilityGap
+from caliper.analysis.captionqa.utility_gap import RunGap, UtilityGap
 from caliper.benchmarks.captionqa.domains import TITLES
+from caliper.core.report import Estimate
 
 
 def table_sections(analyses: CaptionAnalyses) -> tuple[TableSection, ...]:
@@ -59,8 +61,9 @@ def _difficulty(analysis: Difficulty | None) -> Iterator[TextTable]:
     note = (
         f"By the share of {analysis.models} models that are right: easy over 80%, hard under 50%."
     )
-    yield TextTable("By domain", heads, tuple(map(_split, analysis.domains)), note)
-    yield TextTable("By category", heads, tuple(map(_split, analysis.categories)))
+    for title, splits in (("By domain", analysis.domains), ("By category", analysis.categories)):
+        bars = tuple(Estimate(100 * each.hard / each.questions) for each in splits)
+        yield TextTable(title, heads, tuple(map(_split, splits)), note, heads[-1], bars)
     rows = (
         (run.name, value_text(run.easy), value_text(run.medium), value_text(run.hard))
         for run in analysis.runs
@@ -89,7 +92,9 @@ def _stability(analysis: RankingStability | None) -> Iterator[TextTable]:
             "Agreement with the ranking on all questions: mean and 95% range of "
             f"{analysis.draws:,} draws."
         )
-        yield TextTable("With fewer questions", heads, tuple(map(_subset, analysis.subsets)), note)
+        rows = tuple(map(_subset, analysis.subsets))
+        bars = tuple(bar_of(subset.kendall) for subset in analysis.subsets)
+        yield TextTable("With fewer questions", heads, rows, note, heads[2], bars)
     for setup in analysis.setups:
         title = f"With another setup: {'; '.join(setup.differing)}"
         yield ranking_table(title, setup.ranking, ("score", "score there"))
@@ -118,10 +123,38 @@ def _gap(analysis: UtilityGap | None) -> Iterator[TextTable]:
         rows.append((run.name, image, caption, *gaps, score))
     heads = ("", "on image", "on caption", *map(_place, domains), "gap of scores")
     note = "Accuracy on the image minus accuracy on the caption, in points (Table 4)."
-    yield TextTable("Gaps", heads, tuple(rows), note)
+    wholes = [(run.name, run.domains[0]) for run in analysis.runs]
+    yield TextTable(
+        "Gaps",
+        heads,
+        tuple(rows),
+        note,
+        "gap",
+        tuple(bar_of(whole.gap) for _, whole in wholes),
+        ("accuracy on the caption", "accuracy on the image"),
+        tuple((name, Estimate(one.on_caption), Estimate(one.on_image)) for name, one in wholes),
+    )
+    yield _by_domain(analysis.runs, domains[1:])
     if analysis.ranking is not None:
         title = "Ranking on the image and on the caption"
         yield ranking_table(title, analysis.ranking, ("on image", "on caption"))
+
+
+def _by_domain(runs: Sequence[RunGap], domains: Sequence[str]) -> TextTable:
+    """The accuracies of each run on image and caption, a row per domain."""
+    accuracies: dict[str, tuple[Estimate, ...]] = {}
+    for run in runs:
+        parts = {part.domain: part for part in run.domains}
+        for where in ("image", "caption"):
+            values = (getattr(parts.get(name), f"on_{where}", None) for name in domains)
+            accuracies[f"{run.name}, on {where}"] = tuple(map(Estimate, values))
+    columns = list(accuracies.values())
+    rows = tuple(
+        (_place(name), *(value_text(column[place].value) for column in columns))
+        for place, name in enumerate(domains)
+    )
+    radar = tuple(accuracies.items())
+    return TextTable("Accuracy by domain", ("", *accuracies), rows, radar=radar)
 
 
 def _prompts(analysis: PromptComparison | None) -> Iterator[TextTable]:
@@ -142,7 +175,12 @@ def _prompts(analysis: PromptComparison | None) -> Iterator[TextTable]:
         )
         heads = ("", "words", "accuracy", "% of the gain", "% of the words")
         note = "Gain: from the shortest captions to the most accurate ones."
-        yield TextTable("What length gains", heads, tuple(rows), note)
+        points = tuple(
+            (each.prompt, Estimate(each.words), Estimate(each.accuracy))
+            for each in analysis.prompts
+        )
+        axes = ("words", "accuracy")
+        yield TextTable("What length gains", heads, tuple(rows), note, axes=axes, points=points)
     if analysis.lengths:
         lengths = (
             (
@@ -156,7 +194,16 @@ def _prompts(analysis: PromptComparison | None) -> Iterator[TextTable]:
         )
         heads = ("", "words", "score", "Pearson's r", "Spearman's rho")
         note = "Correlation of a caption's length with its score, over pictures."
-        yield TextTable("Caption length and score", heads, tuple(lengths), note)
+        yield TextTable(
+            "Caption length and score",
+            heads,
+            tuple(lengths),
+            note,
+            "Pearson's r",
+            tuple(bar_of(each.pearson) for each in analysis.lengths),
+            ("words", "score"),
+            tuple((one.name, Estimate(one.words), Estimate(one.score)) for one in analysis.lengths),
+        )
 
 
 def _change(change: PromptChange) -> Iterator[TextTable]:
@@ -176,7 +223,14 @@ def _change(change: PromptChange) -> Iterator[TextTable]:
         f"Gains in points, over {len(change.models)} model{'s' * (len(change.models) != 1)}. "
         f"Pearson's r of both over categories: {with_interval(change.coverage_accuracy)}."
     )
-    yield TextTable(title, heads, tuple(rows), note)
+    gains = (change.accuracy, *(gain.accuracy for gain in change.categories))
+    points = tuple(
+        (_place(gain.domain, gain.category), Estimate(gain.coverage), Estimate(gain.accuracy.value))
+        for gain in change.categories
+    )
+    axes = ("gain in coverage", "gain in accuracy")
+    bars = tuple(map(bar_of, gains))
+    yield TextTable(title, heads, tuple(rows), note, "accuracy", bars, axes, points)
     counts = (
         (state, *(f"{count:,}" for count in row))
         for state, row in zip(STATES, change.transitions, strict=True)
@@ -199,7 +253,12 @@ def _errors(analysis: ErrorAnalysis | None) -> Iterator[TextTable]:
         )
         for run in analysis.coverage
     )
-    yield TextTable("Coverage against accuracy", heads, tuple(rows))
+    points = tuple(
+        (run.name, Estimate(run.coverage), Estimate(run.accuracy)) for run in analysis.coverage
+    )
+    axes = ("coverage", "accuracy")
+    title = "Coverage against accuracy"
+    yield TextTable(title, heads, tuple(rows), axes=axes, points=points)
     heads = ("", "right", "omitted", "misleading", "forced", "unscored", "seen", "unseen")
     note = (
         "Omitted: cannot answer. Misleading: wrong, though it could have said so. Forced: wrong "
@@ -216,10 +275,11 @@ def _errors(analysis: ErrorAnalysis | None) -> Iterator[TextTable]:
         for each in analysis.categories
     )
     note = (
-        "Scores of the runs (Table 9). Pearson's r of cannot % and mean: "
-        f"{with_interval(analysis.cannot_score)}."
+        "Scores of the runs (Table 9); whiskers reach from the least to the greatest. Pearson's r "
+        f"of cannot % and mean: {with_interval(analysis.cannot_score)}."
     )
-    yield TextTable("Categories over all runs", heads, tuple(of_categories), note)
+    bars = tuple(Estimate(each.mean, each.least, each.most) for each in analysis.categories)
+    yield TextTable("Categories over all runs", heads, tuple(of_categories), note, "mean", bars)
 
 
 def _counts(counts: ErrorCounts) -> TextRow:
