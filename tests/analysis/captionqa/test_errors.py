@@ -54,3 +54,16 @@ def test_cannot_and_score_of_table_9() -> None:
     found = correlate([(float(row["cannot"]), float(row["mean"])) for row in rows])
     assert found.value == pytest.approx(-0.744, abs=0.001)
     assert found.low < -0.68 < found.high
+
+
+def test_questions_of_table_9_and_of_table_1() -> None:
+    """Table 9 has 1,000 questions of Natural more than Table 1; the difficulties of 17.2 are of 8
+    questions fewer.
+    """
+    by_domain: dict[str, int] = {}
+    for row in published("captionqa_table_9.csv"):
+        by_domain[row["domain"]] = by_domain.get(row["domain"], 0) + int(row["questions"])
+    table_1 = {"natural": 10_445, "document": 7_422, "ecommerce": 5_886, "embodiedai": 9_274}
+    assert by_domain == table_1 | {"natural": 11_445}
+    assert (sum(by_domain.values()), sum(table_1.values())) == (34_027, 33_027)
+    assert sum((10_445, 7_417, 5_884, 9_273)) == 33_019

@@ -63,6 +63,19 @@ def test_all_rows_are_there() -> None:
     assert len(SUMMARY) == 40
 
 
+def test_the_scores_of_table_3_are_those_of_tables_11_to_26() -> None:
+    scores = {key(row): row["score"] for row in FULL_RESULTS}
+    cells = {
+        (domain, row["prompt"], row["model"], row["size"]): row[domain]
+        for row in SUMMARY
+        for domain in DOMAINS
+    }
+    assert len(cells) == 160
+    # The only cell without its row.
+    assert cells.pop(("natural", "simple", "InternVL3", "8B")) == "76.46"
+    assert {name: scores[name] for name in cells} == cells
+
+
 def test_score_follows_from_accuracy_and_cannot_of_those_who_have_the_option() -> None:
     off = set()
     for row in FULL_RESULTS:

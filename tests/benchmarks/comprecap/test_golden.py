@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from decimal import Decimal
 
 import pytest
 from tests.fakes.sources import published
@@ -94,3 +95,48 @@ def test_table_4_has_the_shape_of_the_report() -> None:
     paths = {"_".join(figure.path) for figure in report(tally, {}).figures}
     assert set(rows[0]) - {"model"} <= paths
     assert len(rows) == 10
+
+
+def test_table_s2_is_table_4_and_one_model_more() -> None:
+    more = {row.pop("model"): row for row in published("comprecap_table_s2.csv")}
+    assert more.pop("LLava-Next-13B")["max_res"] == "1008"
+    for row in published("comprecap_table_4.csv"):
+        if row["model"] != "Human":
+            found = more.pop(row["model"])
+            assert (found["compreqa_p"], found["compreqa_cap"]) == (
+                row["compreqa_p"],
+                row["compreqa_cap"],
+            )
+    assert more == {}
+
+
+def test_a_1_prints_the_lead_of_another_model() -> None:
+    """A.1 says that InternVL surpasses miniGemini by 4.79 and 3.54. Of the cells the second lead is
+    5.32; 3.54 is that of LLaVA-Next-34B.
+    """
+    rows = {row["model"]: row for row in published("comprecap_table_s2.csv")}
+
+    def lead(first: str, second: str) -> list[Decimal]:
+        kinds = ("compreqa_p", "compreqa_cap")
+        return [Decimal(rows[first][kind]) - Decimal(rows[second][kind]) for kind in kinds]
+
+    assert lead("InternVL-Chat-V1-5", "miniGemini-34B-HD") == [Decimal("4.79"), Decimal("5.32")]
+    assert lead("LLaVA-Next-34B", "miniGemini-34B-HD")[1] == Decimal("3.54")
+    better, worse = lead("LLava-Next-13B", "LLaVA-1.5-13B")
+    assert worse < 0 < better
+
+
+def test_what_4_2_says_of_table_2() -> None:
+    rows = {row.pop("model"): row for row in published("comprecap_table_2_s3.csv")}
+    del rows["Human"]
+    lengths = {model: Decimal(row["caption_length"]) for model, row in rows.items()}
+    # The text says 359.42.
+    assert (min(lengths.values()), max(lengths.values())) == (Decimal("69.93"), Decimal("350.42"))
+    openly, closed = rows["LLaVA-Next-34B"], rows["GPT-4o"]
+    assert Decimal(closed["s_relation"]) - Decimal(openly["s_relation"]) == Decimal("0.14")
+    for name in ("s_object", "s_attribute", "s_cov"):
+        assert Decimal(openly[name]) > Decimal(closed[name])
+    # The text says about 60%, and nearly twice.
+    whole = lengths["LLaVA-Next-34B"]
+    assert float(lengths["GPT-4o"] / whole) == pytest.approx(0.60, abs=0.005)
+    assert float(lengths["MiniGPT4-v2"] / whole) == pytest.approx(1.96, abs=0.005)
