@@ -41,6 +41,8 @@ def test_agreement_with_people(ran: Command) -> None:
     assert found["questions"] == len(rows) - 1
     assert found["accuracy"]["value"] == pytest.approx((len(rows) - 2) / (len(rows) - 1), abs=1e-6)
     assert sum(map(sum, found["confusion"])) == len(rows) - 1
+    ran("agreement", "careless", "--labels", "anna.jsonl", "--html", "people.html", code=0)
+    assert "Runs: careless. Labels: anna.jsonl." in (ran.folder / "people.html").read_text()
     three = ran("agreement", "careless", *("--labels", "anna.jsonl") * 2, code=0)
     assert "Fleiss' kappa" in three.out
 

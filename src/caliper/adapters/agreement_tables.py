@@ -85,5 +85,5 @@ def _row(choice: ModelChoice, candidate: JudgeCandidate) -> TextRow:
     if agreement is None:
         return (*row, "", "", "")
     headline = candidate.differences.get(choice.paths[0], Difference(None, None))
-    others = (agreement.accuracy, agreement.cohen or _UNDEFINED)
-    return (*row, *map(with_interval, (headline, *others)))
+    agreed = (agreement.accuracy, agreement.cohen or _UNDEFINED)
+    return (*row, with_interval(headline), *map(with_interval, agreed))
