@@ -92,4 +92,30 @@ def test_a_run_of_an_installation_is_read_from_its_store(kept: Path) -> None:
     told = Command(kept)("explain", *where, "--json", code=Exit.DONE).told
     assert (told["run"], told["state"]) == (run, "complete")
     assert told["jobs"][0]["replies"] == {run: 1}
-    assert "Run ended: complete" in Command(kept)("explain", *where, code=Exit.DONE).out
+    # By the event of the plan, which end.json has; the run was started before.
+    assert told["planned_at"] == "2026-11-22T16:14:38.070000+00:00"
+    assert told["started"] < told["planned_at"]
+    shown = Command(kept)("explain", *where, code=Exit.DONE).out
+    assert "Run ended: complete" in shown
+    assert "Planned: 2026-11-22T16:14:38+00:00" in shown
+    assert "Attempts: not stored; caliper dead-letters has those of failed jobs" in shown
+
+
+def test_what_is_not_stored_is_not_claimed(kept: Path) -> None:
+    told = Command(kept)("explain", "judged", "object_color/c1", "--json", code=Exit.DONE).told
+    assert told["planned_at"] is None
+    assert told["calls"] == {"fake/judge-8b (tgi, 0123456789ab)": {"calls": 27, "failed": 0}}
+    shown = Command(kept)("explain", "judged", "object_color/c1", code=Exit.DONE).out
+    assert "Planned: time not stored" in shown
+    line = "Attempts: stored for the last command as a whole: 27 calls of fake/judge-8b (tgi, "
+    assert f"{line}0123456789ab), 0 of them failed" in shown
+
+
+def test_the_end_of_an_earlier_start_does_not_tell_when_the_last_was_planned(kept: Path) -> None:
+    with tarfile.open(kept / "store.tar.gz") as packed:
+        packed.extractall(kept / "unpacked")  # noqa: S202 - our own
+    (started,) = (kept / "unpacked").glob("runs/*/started.json")
+    started.write_text(json.dumps({**json.loads(started.read_text()), "starts": 2}))
+    where = (started.parent.name, "object_color/c1", "--store", started.parents[2])
+    told = Command(kept)("explain", *where, "--json", code=Exit.DONE).told
+    assert told["planned_at"] is None

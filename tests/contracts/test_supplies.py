@@ -55,6 +55,11 @@ class TestStoredSupplies(SuppliesContract):
         captions = await put_captions(store, TEXTS)
         return supplies(store), spec(part(data=parcel.digest, captions=captions))
 
+    async def test_its_size_is_that_of_the_files(self, held: tuple[Supplies, RunSpec]) -> None:
+        found, run = held
+        async with found.sources(run) as sources:
+            assert sources["captionqa"].size == QUESTIONS.stat().st_size
+
 
 async def test_a_dataset_that_was_cut_in_the_store_is_not_planned() -> None:
     store, parcel = MemoryStore(), parcel_at("captionqa", QUESTIONS, None)

@@ -98,7 +98,6 @@ async def ignore_usage(_: ExamineJob | CaptionJob) -> None: ...
 LEFT = {"ended": 0, "running": 4}
 """Jobs that are still to be done, of two runs with three each."""
 
-
 _CRASHED: dict[str, tuple[Any, ...]] = {}
 
 
@@ -114,7 +113,7 @@ class Installation:
         if keys:
             self.view = AuthenticStore(self.store, keys, SILENT, str)
         self.stream = MemoryStream()
-        self.jobs = {topic: self.stream.consumer(topic, "all") for topic in TOPICS}
+        self.jobs = {topic: self.stream.consumer(topic, topic) for topic in TOPICS}
         self.log: list[Record] = []
         self.handled = 0
 
@@ -217,6 +216,11 @@ class Installation:
         while await self._step(0, (PLAN_JOBS, RUNS, VERDICTS)):
             pass
         await self.aggregator.conclude()
+
+    async def take_jobs(self) -> None:
+        """Handle the jobs of the stages that were published."""
+        while await self._step(0, (CAPTION_JOBS, QA_JOBS)):
+            pass
 
     async def _step(self, leave: int, topics: tuple[str, ...] = TOPICS) -> bool:
         await self.dispatcher.refill()

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from types import SimpleNamespace
@@ -15,12 +15,12 @@ from caliper.benchmarks.capability.tasks import NAMES
 from caliper.benchmarks.captionqa.domains import DOMAINS
 from caliper.benchmarks.registry import benchmark
 from caliper.core.question import Item, Question
-from caliper.core.report import Estimate
+from caliper.core.report import Estimate, Figure
 from caliper.core.tally import Amount, Tally
-from caliper.pipeline.planning.publication_order import shuffle
+from caliper.pipeline.planning.publication_order import portions, shuffle
 
-LOOKS = (0.05, 0.2, 0.6, 1.0)
-"""The shares of the samples after which a run is looked at; the last is its end."""
+LOOKS = (0.05, 0.2, 0.6)
+"""The shares of the samples after which a run is looked at before its end."""
 
 _Outcome = list[tuple[str, dict[str, Amount]]]
 """The sums of a medium by cell."""
@@ -56,8 +56,8 @@ def _choices(draw: Generator, domain: str, ease: float) -> _Outcome:
 
 def _picture(draw: Generator, _: str, ease: float) -> _Outcome:
     return [
-        (cell, {"sum": Fraction(int(draw.binomial(20, ease)) * most, 20), "n": 1})
-        for cell, most in (("objects", 1), ("attribute/0", 5), ("relation/0", 5))
+        (cell, {"sum": Fraction(int(draw.binomial(steps, ease)) * most, steps), "n": 1})
+        for cell, most, steps in (("objects", 1, 4), ("attribute/0", 5, 5), ("relation/0", 5, 5))
     ]
 
 
@@ -67,19 +67,20 @@ _SHAPES = {
     "comprecap": _Shape({"pictures": 560}, _picture),
 }
 BENCHMARKS = tuple(_SHAPES)
+_HEADLINES: dict[tuple[str, frozenset[str]], Figure] = {}
+"""The headline by benchmark and the cells that there are."""
 
 
 class SimulatedRun:
-    """A run whose jobs are done in the order in which they are published.
-
-    Parts differ in difficulty, media too, and the first media of a part are easier than its last.
+    """A run whose parts differ in difficulty, and media too: the first media of a part are easier
+    than its last.
     """
 
     def __init__(self, name: str, seed: int) -> None:
-        self._name, shape = name, _SHAPES[name]
+        self._name, self._seed, shape = name, seed, _SHAPES[name]
         draw = np.random.default_rng(seed)
         self._outcomes: dict[str, _Outcome] = {}
-        items: list[Item] = []
+        self._items: list[Item] = []
         for part, size in shape.parts.items():
             level = draw.uniform(0.3, 0.7)
             for number in range(size):
@@ -87,25 +88,59 @@ class SimulatedRun:
                 ease = min(1.0, max(0.0, level + drift + draw.uniform(-0.15, 0.15)))
                 sample = f"{part}/{number}"
                 question = Question(0, SimpleNamespace(domain=part))
-                items.append(Item(name, sample, sample, sample, (), (question,)))
+                self._items.append(Item(name, sample, sample, sample, (), (question,)))
                 self._outcomes[sample] = shape.draw(draw, part, ease)
-        # All of it fits one window.
-        self._order = [item.sample for item in shuffle(items, seed)]
 
-    def headlines(self) -> list[Estimate]:
-        """The headline at each of the looks."""
-        tally, done = Tally(), 0
-        found = []
+    @property
+    def plan_order(self) -> list[str]:
+        """The samples in the order of the plan, in which no run is published."""
+        return [item.sample for item in self._items]
+
+    def order(self, shards: int) -> list[str]:
+        """The samples in the order in which their jobs are published, of a plan of so many
+        `shards`: with more than a window has, in rounds over the windows.
+        """
+        bounds = [len(self._items) * number // shards for number in range(shards + 1)]
+        return [
+            item.sample
+            for window, shares in portions(shards, self._seed)
+            for item in shuffle(
+                [item for each in window for item in self._items[bounds[each] : bounds[each + 1]]],
+                self._seed,
+                shares,
+            )
+        ]
+
+    def misses(self, order: Sequence[str]) -> list[bool]:
+        """Whether the interval at each look misses the final headline, if jobs are done in this
+        order.
+        """
+        tally, live, done = Tally(), list[Estimate](), 0
         for share in LOOKS:
-            end = round(share * len(self._order))
-            for sample in self._order[done:end]:
-                for cell, sums in self._outcomes[sample]:
-                    tally.add(cell, sample, **sums)
-            found.append(self._headline(tally))
+            end = round(share * len(order))
+            self._add(tally, order[done:end])
+            live.append(estimate(self._headline(tally), tally))
             done = end
+        self._add(tally, order[done:])
+        headline = self._headline(tally)
+        final = headline.statistic({cell: tally.total(cell) for cell in headline.cells})
+        assert final is not None
+        return [not _bound(each.low) <= final <= _bound(each.high) for each in live]
+
+    def _add(self, tally: Tally, samples: Sequence[str]) -> None:
+        for sample in samples:
+            for cell, sums in self._outcomes[sample]:
+                tally.add(cell, sample, **sums)
+
+    def _headline(self, tally: Tally) -> Figure:
+        found = _HEADLINES.get((self._name, frozenset(tally)))
+        if found is None:
+            layout = benchmark(self._name).report(tally, {})
+            found = next(each for each in layout.figures if each.path == layout.headline)
+            _HEADLINES[self._name, frozenset(tally)] = found
         return found
 
-    def _headline(self, tally: Tally) -> Estimate:
-        layout = benchmark(self._name).report(tally, {})
-        figure = next(each for each in layout.figures if each.path == layout.headline)
-        return estimate(figure, tally)
+
+def _bound(bound: float | None) -> float:
+    assert bound is not None
+    return bound

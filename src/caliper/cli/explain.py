@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from functools import partial
 from pathlib import Path
 from typing import Annotated, Any
@@ -40,32 +40,42 @@ Store = Annotated[
     ),
 ]
 
+_Calls = Mapping[str, Mapping[str, int]]
+
 
 def explain(run: Run, sample: Sample, store: Store = None, json: Json = False) -> int:
     """Explain one sample of a run: its plan, caption, replies and verdicts.
 
     No model is called. Replies are counted in the store: two for a question that was asked again.
     """
-    story = asyncio.run(_story(run, sample, store))
+    story, calls = asyncio.run(_story(run, sample, store))
     if json:
-        write_json(_as_json(story))
+        write_json({**_as_json(story), "calls": calls})
         return Exit.DONE
-    for line in _lines(story):
+    for line in _lines(story, calls):
         OUT.print(plain(line), soft_wrap=True, highlight=False)
     return Exit.DONE
 
 
-async def _story(run: str, sample: str, place: str | None) -> SampleStory:
+async def _story(run: str, sample: str, place: str | None) -> tuple[SampleStory, _Calls]:
+    """The story, and the calls of the run's last command, by model; empty if they are not stored,
+    as by an installation.
+    """
     if place is None or not is_run_id(run):
         directory = find_run(run)
         spec = directory.read_spec()
         own = directory.store(spec, Path(place) if place else None)
-        return await sample_story(DirectoryRun(spec, own, directory.captions), sample)
+        story = await sample_story(DirectoryRun(spec, own, directory.captions), sample)
+        models = directory.read_execution().get("models", {})
+        return story, {
+            name: {each: spent.get(each, 0) for each in ("calls", "failed")}
+            for name, spent in models.items()
+        }
     clock = SystemClock()
     store = PackStore(store_at(place), clock)
     spec = await RunBook(store, clock).spec(run)
     captions = partial(captions_of_run, partial(stored_texts, store))
-    return await sample_story(StoredRun(spec, store, captions), sample)
+    return await sample_story(StoredRun(spec, store, captions), sample), {}
 
 
 def _as_json(story: SampleStory) -> dict[str, Any]:
@@ -74,6 +84,7 @@ def _as_json(story: SampleStory) -> dict[str, Any]:
         "name": story.spec.name,
         "sample": story.sample,
         "started": story.started and story.started.isoformat(),
+        "planned_at": story.planned and story.planned.isoformat(),
         "ended": story.ended and story.ended.isoformat(),
         "state": story.state,
         "jobs": [_job_json(job) for job in story.jobs],
@@ -99,16 +110,29 @@ def _label(model: Identity | None) -> str | None:
     return None if model is None else model.label
 
 
-def _lines(story: SampleStory) -> Iterator[str]:
+def _lines(story: SampleStory, calls: _Calls) -> Iterator[str]:
     yield f"{story.sample} in run {story.spec.run_id} ({story.spec.name})"
     if story.started:
-        yield f"Run started: {story.started.isoformat(timespec='seconds')}"
+        yield f"Run first started: {story.started.isoformat(timespec='seconds')}"
+    planned = story.planned
+    yield f"Planned: {planned.isoformat(timespec='seconds') if planned else 'time not stored'}"
     if story.state:
         when = f" {story.ended.isoformat(timespec='seconds')}" if story.ended else ""
         yield f"Run ended: {story.state}{when}"
+    yield f"Attempts: {_attempts(calls)}"
     for job in story.jobs:
         yield ""
         yield from _job_lines(job, story.spec.run_id)
+
+
+def _attempts(calls: _Calls) -> str:
+    if not calls:
+        return "not stored; caliper dead-letters has those of failed jobs"
+    models = (
+        f"{each['calls']:,} calls of {name}, {each['failed']:,} of them failed"
+        for name, each in calls.items()
+    )
+    return f"stored for the last command as a whole: {'; '.join(models)}"
 
 
 def _job_lines(job: JobStory, run: str) -> Iterator[str]:

@@ -92,13 +92,15 @@ class Dataset(Protocol):
 @dataclass(frozen=True, slots=True)
 class Sources:
     """The inputs for planning one benchmark. `captions` are texts by sample id, None if a model
-    writes them. `lacking` says why samples have no caption, where known.
+    writes them. `lacking` says why samples have no caption, where known. `size` is that of the data
+    in bytes, if known.
     """
 
     data: Dataset
     captions: Mapping[str, str] | None
     qa_data: Dataset | None = None
     lacking: Mapping[str, Failure] = field(default_factory=dict)
+    size: int = 0
 
 
 class Supplies(Protocol):

@@ -72,7 +72,7 @@ else:
     pages = lazy_module("caliper.serving.pages")
 
 _LOG = logging.getLogger(__name__)
-_CONCURRENT_PLANS = 2
+_CONCURRENT_PLANS = 16
 _PAUSE = 1.0
 """Seconds between two tries while store or stream are down."""
 _TOPICS = {"judge": JUDGE_JOBS, "reader": QA_JOBS}
@@ -178,7 +178,9 @@ async def captioner_parts(
     return parts, StageDescription(identities, pack.digest)
 
 
-def _plan_stage(ground: Ground, planner: Planner) -> Stage:
+def plan_stage(ground: Ground, planner: Planner) -> Stage:
+    """The planner's work on plan-jobs, most of which wait for their turns."""
+
     async def plan(attempt: Attempt) -> None:
         await planner.plan(ground.codec.read_plan_job(attempt.data))
 
@@ -216,7 +218,7 @@ def gateway_parts(
         ownership,
         quotas,
     )
-    stage = _plan_stage(ground, Planner(ground.store, ground.stream, ground.codec, runs, supplies))
+    stage = plan_stage(ground, Planner(ground.store, ground.stream, ground.codec, runs, supplies))
     index = MediaIndex(ground.store, ground.clock)
     pictures = StoredPictures(ground.store, index, options.media_limits)
 

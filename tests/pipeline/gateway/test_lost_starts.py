@@ -4,7 +4,7 @@ import asyncio
 from dataclasses import replace
 
 import pytest
-from tests.fakes.boards import Front
+from tests.fakes.boards import Front, scores
 from tests.fakes.clock import PATIENCE
 
 from caliper.adapters.streams.memory import MemoryStream
@@ -76,6 +76,21 @@ async def test_an_old_run_that_was_started_again_is_found(front: Front) -> None:
     while run not in await starts.resume():
         looks += 1
         assert looks < 4
+
+
+async def test_a_running_run_is_planned_again_once_it_has_stood_still(front: Front) -> None:
+    _, starts = await begun(front)
+    found = []
+    # It has an outcome every nine minutes, and then none for more than a day.
+    for minute in range(27 + 10 + 24 * 60 + 1):
+        front.board.now = scores("running", 1 + min(minute, 26) // 9)
+        if await starts.resume():
+            found.append(minute)
+        front.clock.seconds += 60
+    assert found == [18 + 10, 18 + 10 + 24 * 60]
+    assert await plan_jobs(front) == len(found)
+    front.board.now = scores("running", 4)
+    assert await starts.resume() == []
 
 
 async def test_it_looks_again_after_an_error(front: Front) -> None:

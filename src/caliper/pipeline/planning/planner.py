@@ -6,15 +6,18 @@ In a process with one run the jobs are published at once instead.
 
 from __future__ import annotations
 
-from collections.abc import Awaitable, Callable
+import asyncio
+from collections.abc import Awaitable, Callable, Mapping
 from dataclasses import dataclass, field, replace
 from functools import partial
+from math import inf
 
 from caliper.benchmarks.registry import benchmark
 from caliper.core.envelopes import Message
 from caliper.core.errors import InvalidInput
 from caliper.core.messages import PlanJob, PlanMade, event_key
 from caliper.core.outcome import Reason
+from caliper.core.plan import PlanSummary
 from caliper.core.question import Item, Source
 from caliper.core.run import RunSpec
 from caliper.pipeline.ledger.ledger import Ledger
@@ -34,8 +37,15 @@ from caliper.pipeline.store.runs import (
 )
 from caliper.pipeline.store.store_supplies import without_folder
 from caliper.ports.codec import Codec
-from caliper.ports.storage import ObjectStore, Supplies
+from caliper.ports.storage import ObjectStore, Sources, Supplies
 from caliper.ports.stream import JobStream
+
+LARGE = 8 << 20
+"""Bytes of data beyond which a plan is large. Planning holds several times as much in memory."""
+_TURNS = 2
+"""Plans at a time, and as many large ones: these wait for each other without holding small ones up,
+and without their data, which is fetched again.
+"""
 
 
 @dataclass(frozen=True, slots=True)
@@ -69,6 +79,7 @@ class Planner:
     ) -> None:
         self._store, self._stream, self._codec = store, stream, codec
         self._runs, self._supplies, self._resume = runs, supplies, resume
+        self._turns, self._large_turns = asyncio.Semaphore(_TURNS), asyncio.Semaphore(_TURNS)
 
     async def plan(self, job: PlanJob) -> int | InvalidInput:
         """Plan the run, and queue or publish its jobs; none of a cancelled run. Returns how many
@@ -86,20 +97,42 @@ class Planner:
 
     async def _plan(self, job: PlanJob, store: ObjectStore) -> int:
         spec = await self._runs.spec(job.run)
-        if await is_cancelled(store):
-            return 0
+        for turns, most in ((self._turns, LARGE), (self._large_turns, inf)):
+            async with turns:
+                if await is_cancelled(store):
+                    return 0
+                planned = await self._write_plan(spec, store, most)
+                if planned is not None:
+                    return await self._queue_jobs(spec, store, *planned)
+        return 0
+
+    async def _write_plan(
+        self, spec: RunSpec, store: ObjectStore, most: float
+    ) -> tuple[PlanSummary, Mapping[str, Sources]] | None:
+        """The plan and its sources; None if these have more than `most` bytes."""
         with temporary_files():
             async with self._supplies.sources(spec) as sources:
+                if sum(each.size for each in sources.values()) > most:
+                    return None
                 summary = await plan(spec, sources, store)
         await forget_refusal(store)
+        return summary, sources
+
+    async def _queue_jobs(
+        self,
+        spec: RunSpec,
+        store: ObjectStore,
+        summary: PlanSummary,
+        sources: Mapping[str, Sources],
+    ) -> int:
         # Read after planning: the jobs then answer every start until now.
         starts = await read_starts(store)
         start, terms = starts.number, starts.terms
         shards, end = partial(read_plan, store, summary), None
         if terms.calls is not None:
             end = await affordable_end(spec, shards, terms.calls)
-        event = PlanMade(job.run, summary.questions, start, end)
-        resumption = await self._resume(job.run, end) if self._resume else Resumption()
+        event = PlanMade(spec.run_id, summary.questions, start, end)
+        resumption = await self._resume(spec.run_id, end) if self._resume else Resumption()
         captions = dict(resumption.captions)
         for name, source in sources.items():
             if source.captions is not None:

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from collections.abc import AsyncIterator, Mapping
 from dataclasses import dataclass
-from datetime import datetime
+from datetime import UTC, datetime
 from difflib import get_close_matches
 
 from caliper.benchmarks.registry import benchmark
 from caliper.core.caption import Caption, CutShort
 from caliper.core.errors import InvalidInput
-from caliper.core.messages import ExamineJob
+from caliper.core.messages import EventKind, ExamineJob
 from caliper.core.question import Item, Source
 from caliper.core.report import VerdictRow
 from caliper.core.run import Identity, RunSpec, RunState
@@ -21,7 +21,7 @@ from caliper.pipeline.ledger.runs import StoredRun
 from caliper.pipeline.planning.publisher import jobs
 from caliper.pipeline.store.plan import Captions
 from caliper.pipeline.store.run_record import read_record
-from caliper.pipeline.store.runs import run_store
+from caliper.pipeline.store.runs import is_earlier, run_store
 from caliper.ports.storage import ObjectStore
 
 _MOST_NEAR = 5
@@ -49,11 +49,14 @@ class JobStory:
 
 @dataclass(frozen=True, slots=True)
 class SampleStory:
-    """One sample of a run. `started`, `ended` and `state` are None if the store lacks them."""
+    """One sample of a run. `started` is when the run was first started, `planned` when its last
+    start was; these, `ended` and `state` are None if the store lacks them.
+    """
 
     spec: RunSpec
     sample: str
     started: datetime | None
+    planned: datetime | None
     ended: datetime | None
     state: RunState | None
     jobs: tuple[JobStory, ...]
@@ -75,10 +78,19 @@ async def sample_story(stored: StoredRun, sample: str) -> SampleStory:
         run.spec,
         sample,
         record.started,
+        _time_of_plan(run, record.starts),
         datetime.fromisoformat(ended) if ended else None,
         record.status().state if is_settled else None,
         tuple([await _job_story(run, stored.store, job, captions) for job in jobs(items)]),
     )
+
+
+def _time_of_plan(run: RunLedger, last_start: int) -> datetime | None:
+    """When the last start was planned: the end of a run has the times of its events."""
+    planned = run.events.get(EventKind.PLAN)
+    if planned is None or is_earlier(run.start, last_start):
+        return None
+    return datetime.fromtimestamp(planned / 1000, UTC)
 
 
 async def _items_of(run: RunLedger, sample: str) -> list[Item]:

@@ -17,6 +17,7 @@ from caliper.pipeline.store.runs import (
     CANCELLED,
     END,
     REFUSED,
+    STARTED,
     Starts,
     cancels,
     is_earlier,
@@ -93,8 +94,12 @@ class RunRecord:
     def evaluation(self, live: Scores | None = None) -> Evaluation:
         """The run as callers see it, by its `status`.
 
-        Raises NotFound if its start was interrupted before it was recorded.
+        A run that lost the record of its starts has failed. Raises NotFound if its start was
+        interrupted before it was recorded.
         """
+        if self.started is None and (self.planned or self.end):
+            lost = str(DataLoss.missing(STARTED))
+            return replace(self, started=_EPOCH, refused=lost).evaluation()
         if self.started is None:
             raise NotFound("the start of this run was interrupted; start it again")
         status, ended, reuse = self.status(live), None, None

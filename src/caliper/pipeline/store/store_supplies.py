@@ -70,11 +70,12 @@ class StoredSupplies:
         definition = benchmark(part.name)
         if part.captions is not None:
             captions, lacking = await read_supplied(self._store, part.captions)
-        data = await self._dataset(part.data, folder / part.name, definition.data)
+        place, qa_place = folder / part.name, folder / f"{part.name}-qa"
+        data = await self._dataset(part.data, place, definition.data)
         if part.qa_data is not None and definition.qa_data is not None:
-            place = folder / f"{part.name}-qa"
-            qa_data = await self._dataset(part.qa_data, place, definition.qa_data)
-        return Sources(data, captions, qa_data, lacking)
+            qa_data = await self._dataset(part.qa_data, qa_place, definition.qa_data)
+        size = await asyncio.to_thread(_size, place, qa_place)
+        return Sources(data, captions, qa_data, lacking, size)
 
     async def _dataset(self, name: str, place: Path, layout: Layout) -> Dataset:
         await asyncio.to_thread(place.mkdir)
@@ -88,3 +89,7 @@ class StoredSupplies:
         if read != name:
             raise DataLoss("not the files that were pushed", file=f"datasets/{name}")
         return dataset
+
+
+def _size(*folders: Path) -> int:
+    return sum(file.stat().st_size for folder in folders for file in folder.glob("*"))
