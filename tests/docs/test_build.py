@@ -10,7 +10,7 @@ import pytest
 from playwright.sync_api import Browser, Page, expect
 from tests.docs.pages import blocks
 from tests.fakes.command import Command
-from tests.fakes.headless_browser import chromium
+from tests.fakes.headless_browser import chromium, needed
 from tests.fakes.review_keys import press, reviewing
 from tests.fakes.sources import EXAMPLES, ROOT
 
@@ -93,7 +93,7 @@ def clone(tmp_path: Path) -> Path:
 @pytest.mark.components("Chromium")
 def test_the_walk(clone: Path) -> None:
     by_hand, by_models, *_ = blocks("build.md", "bash")
-    with chromium() as browser:
+    with chromium(needed()) as browser:
         tried = follow(clone, by_hand, accepts_all, browser=browser)
         built = follow(clone, by_models, ana, ben, ben_again, browser=browser)
     assert "2-formats: 16 in, 12 kept, 4 dropped" in tried

@@ -37,14 +37,17 @@ def program() -> str | None:
     return next(filter(None, map(shutil.which, NAMES)), None)
 
 
-@contextmanager
-def chromium() -> Iterator[Browser]:
-    """Headless Chromium. Skips without one; fails instead where CI promises to have it. While it
-    lives, no test in the same process can have an event loop.
-    """
+def needed() -> str:
+    """The path of Chromium. Skips without one; fails instead where CI promises to have it."""
     path = program()
     if path is None:
         leave_out("Chromium", "install it (Debian: apt-get install chromium-headless-shell)")
+    return path
+
+
+@contextmanager
+def chromium(path: str) -> Iterator[Browser]:
+    """While it lives, no test in the same process can have an event loop."""
     with sync_playwright() as playwright:
         browser = playwright.chromium.launch(executable_path=path, args=FLAGS)
         yield browser

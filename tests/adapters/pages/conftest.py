@@ -10,5 +10,5 @@ from tests.fakes import headless_browser
 # Not for the session: it keeps event loops away.
 @pytest.fixture(scope="module")
 def chromium() -> Iterator[Browser]:
-    with headless_browser.chromium() as browser:
+    with headless_browser.chromium(headless_browser.needed()) as browser:
         yield browser
