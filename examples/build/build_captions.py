@@ -12,6 +12,9 @@ from pathlib import Path
 from build_annotations import SOURCE, write_lines
 from common import EXAMPLES
 
+HOUSEHOLD = ("coffee.jpg", "tea_box.png", "wine_room.jpg")
+"""The pictures of docs/build.md."""
+
 
 def read_captions(name: str) -> dict[str, str]:
     """Captions by heading: `## heading`, then one paragraph."""
@@ -48,6 +51,9 @@ def expand(kind: str) -> None:
     scenes = json.loads((EXAMPLES / "comprecap" / "anno.json").read_text(encoding="utf-8"))
     write_mapping(
         folder / "comprecap.json", {scene["image"]: captions[scene["image"]] for scene in scenes}
+    )
+    write_mapping(
+        folder / "household.json", {Path(name).stem: captions[name] for name in HOUSEHOLD}
     )
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import base64
 import re
+import runpy
 import zlib
 from collections import Counter
 from typing import Any
@@ -11,6 +12,7 @@ from typing import Any
 import numpy as np
 import pytest
 from PIL import Image
+from tests.fakes import tiny
 from tests.fakes.sources import EXAMPLES, load
 
 MEDIA = EXAMPLES / "media"
@@ -145,3 +147,9 @@ def test_compreqa_presence_is_balanced() -> None:
     rows = load("comprecap", "compreqa_p.json")
     answers = Counter(options_in(row["question"])[row["answer"]].split(",")[0] for row in rows)
     assert answers["Yes"] == answers["No"]
+
+
+def test_recorded_replies_are_those_of_their_source() -> None:
+    replies = runpy.run_path(str(EXAMPLES / "build" / "build_replies.py"))["replies"]()
+    for model, rows in replies.items():
+        assert rows == tiny.read_lines(EXAMPLES / "building" / "replies" / f"{model}.jsonl")

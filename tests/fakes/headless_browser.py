@@ -7,6 +7,7 @@ from contextlib import contextmanager
 
 from PIL import Image
 from playwright.sync_api import Browser, Page, sync_playwright
+from tests.servers.absence import leave_out
 
 NAMES = (
     "chromium-headless-shell",
@@ -36,8 +37,17 @@ def program() -> str | None:
     return next(filter(None, map(shutil.which, NAMES)), None)
 
 
+def needed() -> str:
+    """The path of Chromium. Skips without one; fails instead where CI promises to have it."""
+    path = program()
+    if path is None:
+        leave_out("Chromium", "install it (Debian: apt-get install chromium-headless-shell)")
+    return path
+
+
 @contextmanager
 def chromium(path: str) -> Iterator[Browser]:
+    """While it lives, no test in the same process can have an event loop."""
     with sync_playwright() as playwright:
         browser = playwright.chromium.launch(executable_path=path, args=FLAGS)
         yield browser

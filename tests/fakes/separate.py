@@ -48,16 +48,16 @@ IN_FLIGHT = 4
 # A reader job holds all questions about one caption: in the examples, at most this many.
 _LONGEST = 7
 # A stage holds a few more jobs than calls: those being read, saved and published.
-_JOBS = IN_FLIGHT + IN_FLIGHT // 2
+JOBS = IN_FLIGHT + IN_FLIGHT // 2
 # A job of the judge is one request, but for four in the examples, which make five more together.
 _MORE = 5
 # Unreadable replies of `opinions`: each is requested once more in the same job.
 _UNREADABLE = {"judge": 2, "qa_reader": 3}
 # Requests of in-flight jobs at a stage, which may have to be repeated.
 AGAIN = {
-    "judge": _JOBS + _MORE + _UNREADABLE["judge"],
-    "captioner": _JOBS,
-    "qa_reader": _JOBS * _LONGEST + _UNREADABLE["qa_reader"],
+    "judge": JOBS + _MORE + _UNREADABLE["judge"],
+    "captioner": JOBS,
+    "qa_reader": JOBS * _LONGEST + _UNREADABLE["qa_reader"],
 }
 # Generous, in seconds: a run that never ends fails its test instead of blocking all others.
 ENDS_WITHIN = 180.0

@@ -41,7 +41,7 @@ LONG = {
     "cli/test_suites.py": "kills loops, and waits for their leases to end",
     "core/test_expressions.py": "times each of 240 expressions on 65,536 characters, text by text",
     "core/test_suspicion.py": "has examples by the hundred for each pattern",
-    "docs/test_build.py": "asks 700 questions; building has the rules",
+    "docs/test_build.py": "builds, reviews and scores in a browser; building has the rules",
     "docs/test_cli_reference.py": "`make lint` has the check; starts it as a Python of its own",
     "docs/test_recipes.py": "starts servers and commands as processes",
     "lexical/test_properties.py": "has examples by the hundred, and texts of 300 kB",

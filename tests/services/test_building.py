@@ -13,10 +13,12 @@ from tests.fakes.chat_server import MODEL, ChatServer
 from tests.fakes.command import Command
 from tests.fakes.question_writer import words, writing
 from tests.fakes.scene_writer import scene_writing
-from tests.fakes.separate import STAGES, Ground
+from tests.fakes.separate import JOBS, STAGES, Ground
 from tests.fakes.separate import installation as installed
 from tests.fakes.sources import EXAMPLES
 from tests.servers.access import access_to, variables_of
+
+from caliper.building.captionqa.blind import VOTES
 
 GIVEN = {"file_path": "coffee.jpg", "task": "object_category", "annotation": "mug"}
 IMAGES = ("--images", "pictures")
@@ -64,6 +66,13 @@ def inputs(folder: Path) -> None:
     (folder / "scenes.json").write_text(json.dumps(rows))
 
 
+def check_files(folder: Path, benchmark: str) -> None:
+    """Both builds have the same candidates, and the same in every step."""
+    here, away = (folder / f"{benchmark}-{place}" for place in ("here", "there"))
+    for file in ("candidates.jsonl", *(f"steps/{path.name}" for path in here.glob("steps/*"))):
+        assert (away / file).read_bytes() == (here / file).read_bytes()
+
+
 async def test_the_candidates_are_those_of_one_process(ground: Ground, tmp_path: Path) -> None:
     inputs(tmp_path)
     access = access_to(ground.minio, ground.bucket)
@@ -94,9 +103,29 @@ async def test_the_candidates_are_those_of_one_process(ground: Ground, tmp_path:
             assert len(chat.requests) == asked
             chat.requests.clear()
             assert sum(bool(step["models"]) for step in there_told["steps"]) == MODELLED[benchmark]
-            here, away = (tmp_path / f"{benchmark}-{place}" for place in ("here", "there"))
-            for file in (
-                "candidates.jsonl",
-                *(f"steps/{path.name}" for path in here.glob("steps/*")),
-            ):
-                assert (away / file).read_bytes() == (here / file).read_bytes()
+            check_files(tmp_path, benchmark)
+
+
+async def test_a_captioner_that_is_killed_amid_a_build_changes_nothing(
+    ground: Ground, tmp_path: Path
+) -> None:
+    inputs(tmp_path)
+    caliper = Command(tmp_path, variables_of(access_to(ground.minio, ground.bucket), ground.bucket))
+    chats = {kind: ChatServer(otherwise=answering, delay=0.01) for kind in STAGES}
+    async with installed(ground, chats) as there:
+        requests = chats["captioner"].requests
+        server = ("--server", f"127.0.0.1:{there.ports['gateway']}")
+        away = (*build("captionqa", MODEL, "there"), *server)
+        building = asyncio.create_task(asyncio.to_thread(caliper, *away, code=0))
+        # Amid the answers without the picture.
+        await there.asked("captioner", 100)
+        await there.kill("captioner")
+        before = len(requests)
+        await there.again("captioner")
+        await building
+        asked = len(requests)
+        requests.clear()
+        here = build("captionqa", f"tgi:{chats['captioner'].url}", "here")
+        await asyncio.to_thread(caliper, *here, code=0)
+    assert before < len(requests) <= asked <= len(requests) + JOBS * VOTES
+    check_files(tmp_path, "captionqa")

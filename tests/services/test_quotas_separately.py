@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 from tests.fakes.chat_server import ChatServer
 from tests.fakes.quota_teams import RIGHT, calling, write_quotas, write_tokens
-from tests.fakes.separate import IN_FLIGHT, STAGES, Ground, installation
+from tests.fakes.separate import JOBS, STAGES, Ground, installation
 
 from caliper.core.errors import BackendOverloaded
 from caliper.core.run import RunState
@@ -20,8 +20,6 @@ teams:
   red: {{calls_a_day: {LIMIT}}}
   blue: {{runs_at_once: 1, tokens_a_day: 100000, bytes_stored: 100000}}
 """
-_JOBS = IN_FLIGHT + IN_FLIGHT // 2
-"""The jobs of a judge, of one call each, that may be under way at once."""
 
 
 async def test_a_quota_holds_while_three_teams_work_and_a_judge_is_killed(
@@ -52,10 +50,10 @@ async def test_a_quota_holds_while_three_teams_work_and_a_judge_is_killed(
             asked = used["red", "calls_a_day"]
             # What was under way when the limit was reached is not taken back; what the killed judge
             # had under way is not known.
-            assert LIMIT <= asked <= LIMIT + JUDGES * _JOBS
+            assert LIMIT <= asked <= LIMIT + JUDGES * JOBS
             scored = sum(not row.reason for row in rows)
-            assert scored - JUDGES * _JOBS <= asked <= scored + JUDGES * _JOBS
-            assert used["green", "calls_a_day"] <= SAMPLES + _JOBS
+            assert scored - JUDGES * JOBS <= asked <= scored + JUDGES * JOBS
+            assert used["green", "calls_a_day"] <= SAMPLES + JOBS
             assert used["blue", "runs_at_once"] == 0
             assert 0 < used["blue", "bytes_stored"] < 100_000
             with pytest.raises(
