@@ -122,13 +122,19 @@ async def test_verdicts_are_filtered_and_all_are_counted(there: Watched) -> None
     found = await verdicts_of(there, run)
     assert places(found) == list(range(6))
     assert (found["captions"]["captionqa/nat_000"], found["next"]) == ("a green thing", "")
-    counts = {outcome: count for count, _, _, outcome in found["counts"]}
+    counts = {outcome: count for count, _, _, outcome, _ in found["counts"]}
     assert counts == {"correct": 3, "unscored": 1, "wrong": 2}
+    assert {category for *_, category in found["counts"]} == {"Attribute - Color"}
+    assert {row["category"] for row in found["samples"]} == {"Attribute - Color"}
     wrong = await verdicts_of(there, run, "?outcome=wrong")
     assert places(wrong) == [1, 4]
     assert wrong["counts"] == found["counts"]
     dimension = found["samples"][0]["dimension"]
     assert places(await verdicts_of(there, run, f"?dimension={dimension}&outcome=unscored")) == [3]
+    category = "?category=Attribute%20-%20Color&outcome=wrong"
+    assert places(await verdicts_of(there, run, category)) == [1, 4]
+    refused = await there.page(f"/runs/{run.spec.run_id}/verdicts?category=Size", 400)
+    assert "unknown category of the run 'Size'" in unescape(refused)
     page = await there.page(f"/runs/{run.spec.run_id}/samples")
     assert f'data-source="/runs/{run.spec.run_id}/verdicts" data-total="6"' in page
 
@@ -234,7 +240,7 @@ async def test_runs_that_are_not_alike_are_compared_only_when_told_so(there: Wat
         (
             "runs/{run}/samples?outcom=wrong&benchmark=captionqa",
             "outcom",
-            "it has benchmark, dimension, outcome",
+            "it has benchmark, dimension, outcome, category",
             "runs/{run}/samples?benchmark=captionqa",
         ),
         ("runs/{run}/files/report.json?a=b", "a", "it has none", "runs/{run}/files/report.json"),

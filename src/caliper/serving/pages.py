@@ -29,7 +29,7 @@ from caliper.serving.page_sources import PageSources
 from caliper.serving.web import WebServer
 
 _RUNS, _SAMPLES, _FLIPS = 50, 1000, 40
-_FILTERS = ("benchmark", "dimension", "outcome")
+_FILTERS = ("benchmark", "dimension", "outcome", "category")
 _PICTURES_AT_ONCE, _PICTURES_CACHED = 2, 512
 # A report is a standalone page with its own policy inside. It is sandboxed from the other pages as
 # well, because an older release may have written it.
@@ -110,10 +110,8 @@ class Pages:
     async def verdicts(self, request: web.Request) -> web.Response:
         """Some verdicts of a run as JSON, for the browser."""
         run, sources = request.match_info["run"], self._sources
-        benchmark, dimension, outcome, token = (
-            request.query.get(field, "") for field in (*_FILTERS, "token")
-        )
-        query = VerdictQuery(benchmark, dimension, outcome, _SAMPLES, token)
+        filters = {field: request.query.get(field, "") for field in (*_FILTERS, "token")}
+        query = VerdictQuery(**filters, size=_SAMPLES)
         spec = await sources.runs.spec(run)
         facets = await sources.reader.facets(run)
         rows, following = await sources.reader.verdicts(run, query)

@@ -26,8 +26,9 @@ from caliper.pipeline.reports.facets import (
     Facet,
     Facets,
     count_facets,
+    facet_of,
     facets_of,
-    planned_dimensions,
+    planned_kinds,
 )
 from caliper.pipeline.reports.report_files import (
     ReportFiles,
@@ -69,13 +70,14 @@ class VerdictQuery:
     benchmark: str = ""
     dimension: str = ""
     outcome: str = ""
+    category: str = ""
     size: int = 0
     token: str = ""
 
     @property
     def filters(self) -> Facet:
-        """Benchmark, dimension and outcome; an empty string matches any."""
-        return (self.benchmark, self.dimension, self.outcome)
+        """Benchmark, dimension, outcome and category; an empty string matches any."""
+        return (self.benchmark, self.dimension, self.outcome, self.category)
 
     def matches(self, facet: Facet) -> bool:
         """Whether a verdict with this facet matches the filters."""
@@ -162,8 +164,9 @@ class RunReader:
     async def verdicts(self, run: str, query: VerdictQuery) -> tuple[list[VerdictRow], str]:
         """A page of verdicts in plan order, and the token of the next, empty on the last.
 
-        Raises NotFound for an unknown run, InvalidInput for an invalid token, for a benchmark or
-        dimension that the run does not have, and for an outcome that its benchmarks do not define.
+        Raises NotFound for an unknown run, InvalidInput for an invalid token, for a benchmark,
+        dimension or category that the run does not have, and for an outcome that its benchmarks do
+        not define.
         """
         spec = await self._runs.spec(run)
         shard, after = _parse_token(query.token)
@@ -189,17 +192,17 @@ class RunReader:
         text, last = 0, shard
         async for page in verdict_rows(opened.spec, plan, opened.ledger):
             for row in page:
-                facet = (row.benchmark, row.dimension, row.outcome)
-                if row.index > after and query.matches(facet):
+                if row.index > after and query.matches(facet_of(row)):
                     if len(rows) == size or text > _PAGE_TEXT:
                         # Resume in the shard of the last row: verdicts may yet arrive behind it.
                         return rows, f"{last}.{rows[-1].index}"
                     rows.append(row)
                     text, last = text + _length(row), shard
-        if query.dimension and not rows and not query.token:
+        if (query.dimension or query.category) and not rows and not query.token:
             # Checked last, because it reads the whole plan.
-            dimensions = await planned_dimensions(opened.plan, query.benchmark)
-            _check_known("dimension of the run", query.dimension, dimensions, "dimension")
+            for field, names in (await planned_kinds(opened.plan, query.benchmark)).items():
+                if value := getattr(query, field):
+                    _check_known(f"{field} of the run", value, names, field)
         return rows, ""
 
     def _shards(self, run: RunLedger, query: VerdictQuery) -> Container[int]:
@@ -211,8 +214,8 @@ class RunReader:
         return {number for facet in shards if query.matches(facet) for number in shards[facet]}
 
     async def facets(self, run: str) -> Facets:
-        """The number of verdicts per benchmark, dimension and outcome. For a running run they may
-        be slightly out of date, so that counting takes at most a tenth of the time.
+        """The number of verdicts per facet. For a running run they may be slightly out of date, so
+        that counting takes at most a tenth of the time.
 
         Raises NotFound for an unknown run, StoreUnavailable.
         """
@@ -280,7 +283,7 @@ def _batches(items: Sequence[Item]) -> Iterator[list[Item]]:
 
 def _may_match(query: VerdictQuery, after: int, item: Item, ledger: Ledger) -> bool:
     """Whether a verdict of the item may be on the page."""
-    if query.filters == ("", "", ""):
+    if not any(query.filters):
         return item.first + item.size > after + 1
     return any(index > after and query.matches(facet) for index, facet in facets_of(item, ledger))
 

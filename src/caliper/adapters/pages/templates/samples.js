@@ -3,7 +3,7 @@
   const PAGE = 40;
   // A server's run of up to so many verdicts is loaded whole, and filtered here.
   const WHOLE = 20000;
-  const FILTERS = ["benchmark", "dimension", "outcome"];
+  const FILTERS = ["benchmark", "dimension", "outcome", "category"];
   const byId = (id) => document.getElementById(id);
   const block = byId("data");
   const { source } = block.dataset;
@@ -85,6 +85,7 @@
     const chosen = select.value;
     const values = new Set([...here.keys(), ...everywhere.keys()]);
     if (chosen) values.add(chosen);
+    values.delete("");
     const said = (value) => {
       const [some, all] = [here.get(value) ?? 0, everywhere.get(value) ?? 0];
       if (source || some >= all) return number(Math.max(some, all));
@@ -96,6 +97,7 @@
     options.sort((one, other) => one.text.localeCompare(other.text));
     select.replaceChildren(new Option("all", ""), ...options);
     select.value = chosen;
+    select.parentElement.hidden = !options.length;
   };
 
   const choose = () => {
@@ -119,7 +121,7 @@
       if (!isWanted(rows)) continue;
       let passes = false;
       for (const row of rows) {
-        if (has(row) && tally(here, [row.benchmark, row.dimension, row.outcome], 1)) passes = true;
+        if (has(row) && tally(here, FILTERS.map((name) => row[name]), 1)) passes = true;
       }
       if (passes) matching.push(rows);
     }
