@@ -8,7 +8,8 @@ from tests.fakes.evaluations import House, messages_of, stored_run, verdict
 from caliper.core.errors import InvalidInput, NotFound
 from caliper.core.keys import canonical_json
 from caliper.pipeline.reports.facets import facet_of
-from caliper.pipeline.reports.run_reader import RunReader, VerdictQuery
+from caliper.pipeline.reports.run_reader import RunReader
+from caliper.pipeline.reports.verdict_query import VerdictQuery
 from caliper.pipeline.store.plan import SHARD_ITEMS
 from caliper.pipeline.store.run_book import RunBook
 from caliper.pipeline.store.runs import run_store

@@ -25,6 +25,12 @@ class Sample:
     row: VerdictRow
     caption: str
 
+    def has(self, text: str) -> bool:
+        """Whether one of the texts that pages search has this one, in lower case."""
+        row = self.row
+        texts = (row.question, row.expected, row.explanation, row.reply, row.item, row.sample)
+        return any(text in each.lower() for each in (self.caption, *texts))
+
 
 @dataclass(frozen=True, slots=True)
 class Selection:

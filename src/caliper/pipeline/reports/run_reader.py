@@ -12,7 +12,6 @@ from itertools import groupby
 
 from cachetools import LRUCache
 
-from caliper.benchmarks.registry import benchmark
 from caliper.core.errors import DataLoss, InvalidInput, NotReady, UnknownName
 from caliper.core.question import Item
 from caliper.core.report import VerdictRow
@@ -22,20 +21,14 @@ from caliper.pipeline.ledger.report import verdict_rows
 from caliper.pipeline.ledger.run_ledger import RunLedger
 from caliper.pipeline.ledger.runs import Runs
 from caliper.pipeline.live.tallies import LiveTallies
-from caliper.pipeline.reports.facets import (
-    Facet,
-    Facets,
-    count_facets,
-    facet_of,
-    facets_of,
-    planned_kinds,
-)
+from caliper.pipeline.reports.facets import Facets, count_facets, facet_of, facets_of
 from caliper.pipeline.reports.report_files import (
     ReportFiles,
     captions_of_run,
     stored_file,
     stored_texts,
 )
+from caliper.pipeline.reports.verdict_query import VerdictQuery, check_filters, check_kinds
 from caliper.pipeline.store.disk_spill import temporary_folder
 from caliper.pipeline.store.plan import Captions, read_shard
 from caliper.pipeline.store.run_book import RunBook
@@ -61,27 +54,6 @@ _TOKEN = re.compile(r"(\d{1,9})\.(\d{1,12})", re.ASCII)
 
 SinkOf = Callable[[RunSpec, Captions, str], Sequence[ReportSink]]
 """Returns the sinks that write the file of that name."""
-
-
-@dataclass(frozen=True, slots=True)
-class VerdictQuery:
-    """Filters and paging of verdicts. Empty filters match all; `token` continues a page."""
-
-    benchmark: str = ""
-    dimension: str = ""
-    outcome: str = ""
-    category: str = ""
-    size: int = 0
-    token: str = ""
-
-    @property
-    def filters(self) -> Facet:
-        """Benchmark, dimension, outcome and category; an empty string matches any."""
-        return (self.benchmark, self.dimension, self.outcome, self.category)
-
-    def matches(self, facet: Facet) -> bool:
-        """Whether a verdict with this facet matches the filters."""
-        return all(value in ("", actual) for value, actual in zip(self.filters, facet, strict=True))
 
 
 @dataclass(frozen=True, slots=True)
@@ -170,7 +142,7 @@ class RunReader:
         """
         spec = await self._runs.spec(run)
         shard, after = _parse_token(query.token)
-        _check_filters(spec, query)
+        check_filters(spec, query)
         try:
             opened = (await self._open(run)).run
         except NotReady:
@@ -198,11 +170,9 @@ class RunReader:
                         return rows, f"{last}.{rows[-1].index}"
                     rows.append(row)
                     text, last = text + _length(row), shard
-        if (query.dimension or query.category) and not rows and not query.token:
-            # Checked last, because it reads the whole plan.
-            for field, names in (await planned_kinds(opened.plan, query.benchmark)).items():
-                if value := getattr(query, field):
-                    _check_known(f"{field} of the run", value, names, field)
+        if not rows and not query.token:
+            # Last, because it reads the whole plan.
+            await check_kinds(opened.plan, query)
         return rows, ""
 
     def _shards(self, run: RunLedger, query: VerdictQuery) -> Container[int]:
@@ -257,22 +227,6 @@ class RunReader:
                 )
             opened = self._open_runs[run] = _OpenRun(run_ledger, now, record)
             return opened
-
-
-def _check_filters(spec: RunSpec, query: VerdictQuery) -> None:
-    """Raise InvalidInput for a benchmark or outcome that the run cannot have."""
-    names = tuple(part.name for part in spec.benchmarks)
-    if query.benchmark:
-        _check_known("benchmark of the run", query.benchmark, names, "benchmark")
-    if query.outcome:
-        benchmarks = (query.benchmark,) if query.benchmark else names
-        labels = dict.fromkeys(label for name in benchmarks for label in benchmark(name).labels)
-        _check_known("outcome", query.outcome, tuple(labels), "outcome")
-
-
-def _check_known(kind: str, name: str, names: tuple[str, ...], field: str) -> None:
-    if name not in names:
-        raise InvalidInput(str(UnknownName(kind, name, names)), field=field)
 
 
 def _batches(items: Sequence[Item]) -> Iterator[list[Item]]:

@@ -21,6 +21,7 @@
   let next = "";
   let only = { kind: "", value: "" };
   let loads = 0;
+  let typed = 0;
   let loading = false;
 
   const number = (count) => count.toLocaleString("en");
@@ -102,7 +103,7 @@
 
   const choose = () => {
     const words = search.value.trim().toLowerCase();
-    const has = words ? searching(words) : () => true;
+    const has = words && isWhole() ? searching(words) : () => true;
     const chosen = FILTERS.map((name) => selects[name].value);
     const here = FILTERS.map(() => new Map());
     const everywhere = FILTERS.map(() => new Map());
@@ -172,11 +173,14 @@
     loaded += page.samples.length;
   };
   // Pages of a server's verdicts: all of a run, or of a larger one those that pass the filters.
-  const isWhole = () => total <= WHOLE || only.kind === "sample";
+  const isWhole = () => !source || total <= WHOLE || only.kind === "sample";
+  // An answer to a search may have none, and more to come.
+  const isEnough = () => !isWhole() && (only.kind || !search.value.trim() || questions.size >= shown + PAGE);
   const ask = (token) => {
     const parameters = new URLSearchParams();
     if (!isWhole()) {
       for (const name of FILTERS) if (selects[name].value) parameters.set(name, selects[name].value);
+      if (search.value.trim()) parameters.set("text", search.value.trim());
     }
     if (token) parameters.set("token", token);
     return fetch(`${source}?${parameters}`).catch(() => ({ ok: false, status: "nothing" }));
@@ -191,17 +195,23 @@
       const answer = await response;
       const page = answer.ok ? await answer.json() : null;
       if (mine !== loads) return;
-      loading = page !== null && page.next !== "" && isWhole();
+      loading = page !== null && page.next !== "";
       if (page === null) {
         byId("count").textContent = `The server answered ${answer.status}: load the page again.`;
         return;
       }
       // The server prepares the next page while this one is taken.
-      if (loading) response = ask(page.next);
-      next = loading ? "" : page.next;
+      const ahead = loading && isWhole();
+      if (ahead) response = ask(page.next);
       take(page);
+      loading = loading && !isEnough();
+      if (loading && !ahead) response = ask(page.next);
+      next = loading ? "" : page.next;
       if (!shown) redraw();
-      else if (!loading) choose();
+      else if (!loading) {
+        choose();
+        if (shown < PAGE) draw();
+      }
       say();
     } while (loading);
   };
@@ -209,6 +219,7 @@
   const apply = async () => {
     remember();
     if (source && total > WHOLE) {
+      clearTimeout(typed);
       questions.clear();
       loaded = shown = 0;
       await load("");
@@ -248,7 +259,9 @@
   });
   search.addEventListener("input", () => {
     remember();
-    redraw();
+    clearTimeout(typed);
+    if (isWhole()) redraw();
+    else typed = setTimeout(apply, 300);
   });
   byId("filters").addEventListener("submit", (event) => event.preventDefault());
   byId("all").addEventListener("click", () => {
