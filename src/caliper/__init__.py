@@ -23,6 +23,7 @@ if TYPE_CHECKING:
 
     from caliper.core.errors import CaliperError
     from caliper.library.client import (
+        Client,
         acompare,
         aevaluate,
         agate,
@@ -40,13 +41,26 @@ if TYPE_CHECKING:
         trend,
     )
     from caliper.library.model import Model
+    from caliper.library.results import (
+        GateDecision,
+        Leaderboard,
+        RunComparison,
+        RunEstimate,
+        RunTrend,
+    )
     from caliper.library.run import Run
     from caliper.local.registration import register_checkpoint
 
 __all__ = [
     "CaliperError",
+    "Client",
+    "GateDecision",
+    "Leaderboard",
     "Model",
     "Run",
+    "RunComparison",
+    "RunEstimate",
+    "RunTrend",
     "acompare",
     "aevaluate",
     "agate",
@@ -68,6 +82,10 @@ _PLACES = {
     "CaliperError": "caliper.core.errors",
     "Model": "caliper.library.model",
     "Run": "caliper.library.run",
+    **dict.fromkeys(
+        ("GateDecision", "Leaderboard", "RunComparison", "RunEstimate", "RunTrend"),
+        "caliper.library.results",
+    ),
     "register_checkpoint": "caliper.local.registration",
     "__version__": "caliper.version",
 }

@@ -31,6 +31,8 @@ EXTRAS = {
     "tritonclient": "serve",
     "urllib3": "serve",
     "wandb": "wandb",
+    "pandas": "pandas",
+    "polars": "polars",
 }
 """The extra of the distribution that installs a library, by the name of its module."""
 

@@ -36,13 +36,13 @@ def test_a_better_checkpoint_passes_and_a_worse_one_is_stopped(ran: Command) -> 
     stopped = ran(*flags, "careful", "careless", "--json", *files, code=1).told
     assert stopped["decision"] == "regression"
     quiet = ran(*flags, "careful", "careless", "--quiet", code=1)
-    assert (quiet.out, quiet.err) == ("", "regression: capability average.f1\n")
+    assert (quiet.out, quiet.err) == ("", "regression: CAPability: Average, F1\n")
     (finding,) = stopped["findings"]
     assert finding["difference"]["value"] == pytest.approx(-89.1, abs=0.1)
     assert '<failure message="critical: regression; ' in (ran.folder / "told.xml").read_text()
     told = (ran.folder / "told.md").read_text()
     assert told.startswith("### careless against careful\n\n**Regression.**")
-    assert "| capability average.f1 | critical | regression | 100.00 | 10.93 |" in told
+    assert "| CAPability: Average, F1 | critical | regression | 100.00 | 10.93 |" in told
 
 
 def test_what_cannot_be_decided(ran: Command) -> None:

@@ -3,6 +3,8 @@
 import asyncio
 import json
 import re
+import subprocess
+import sys
 import tomllib
 from importlib.metadata import packages_distributions
 from pathlib import Path
@@ -14,7 +16,7 @@ from tests.fakes import chat_server as fake
 from tests.fakes import tiny
 from tests.fakes.chat_server import ChatServer
 from tests.fakes.command import Command, Ended
-from tests.fakes.lean import run_lean
+from tests.fakes.lean import run_lean, run_lean_python
 from tests.fakes.sources import ROOT
 
 from caliper.cli.commands import COMMANDS
@@ -88,6 +90,45 @@ def test_figures_are_those_of_everything_installed(lean: Lean, tmp_path: Path) -
     )
     names = (*CAPTIONS, "one", "two")
     assert all_files - few == {f"runs/{name}/verdicts.parquet" for name in names}
+
+
+PYTHON = """
+import json, caliper
+def run(name, **more):
+    return caliper.evaluate(benchmarks="all.yaml", name=name, progress=False, **more)
+one, two = run("step-1"), run("step-2", seed=7)
+print(one.text, two.text, one._repr_html_(), caliper.load(one.id).figures)
+print(caliper.plan(benchmarks="all.yaml", name="step-3")._repr_html_())
+print(json.dumps(caliper.compare(one, two, anyway=True).to_dict()))
+checks = [{"benchmark": "capability", "figure": "average.f1", "max_drop": 100.0}]
+print(caliper.gate(one, two, {"checks": checks}, anyway=True)._repr_html_())
+print(caliper.leaderboard(one, two, anyway=True).markdown)
+print(caliper.trend(one, two, anyway=True)._repr_html_())
+"""
+VERDICTS = """
+try:
+    one.verdicts.arrow
+except caliper.CaliperError as error:
+    print(error)
+from caliper.library.run import VerdictTable
+for form in (VerdictTable.pandas, VerdictTable.polars):
+    try:
+        form(VerdictTable(None))
+    except caliper.CaliperError as error:
+        print(error)
+"""
+
+
+def test_the_python_api_works_and_names_what_it_needs(tmp_path: Path) -> None:
+    lean, whole = (write_inputs(tmp_path / name) for name in ("lean", "whole"))
+    told = run_lean_python(lean, PYTHON + VERDICTS).splitlines()
+    expected = subprocess.run(
+        [sys.executable, "-c", PYTHON], cwd=whole, capture_output=True, text=True, check=True
+    )
+    assert told[:-3] == expected.stdout.splitlines()
+    libraries = {"pyarrow": "parquet", "pandas": "pandas", "polars": "polars"}
+    for line, (library, extra) in zip(told[-3:], libraries.items(), strict=True):
+        assert line.endswith(f"needs {library}: pip install 'caliper-captions[{extra}]'")
 
 
 def test_help_works(lean: Lean) -> None:

@@ -1,4 +1,4 @@
-"""The command line without the libraries of the extras: several commands in one process."""
+"""The command line and Python without the libraries of the extras, in a process of their own."""
 
 from __future__ import annotations
 
@@ -28,18 +28,27 @@ class _NotInstalled(MetaPathFinder):
 def run_lean(folder: Path, commands: Sequence[Sequence[object]]) -> list[Ended]:
     """Run the commands one after the other in `folder`."""
     words = [[str(word) for word in command] for command in commands]
+    return [Ended(*each) for each in json.loads(_lean(folder, words))]
+
+
+def run_lean_python(folder: Path, source: str) -> str:
+    """Run the source in `folder`, and return what it prints."""
+    return _lean(folder, source)
+
+
+def _lean(folder: Path, told: list[list[str]] | str) -> str:
     process = subprocess.run(
         [sys.executable, "-m", "tests.fakes.lean"],
         cwd=folder,
         env=PLAIN,
-        input=json.dumps(words),
+        input=json.dumps(told),
         capture_output=True,
         text=True,
         timeout=90,
         check=False,
     )
     assert process.returncode == 0, process.stderr
-    return [Ended(*each) for each in json.loads(process.stdout)]
+    return process.stdout
 
 
 @contextmanager
@@ -70,4 +79,8 @@ def _ended(words: list[str]) -> tuple[object, str, str]:
 
 if __name__ == "__main__":
     sys.meta_path.insert(0, _NotInstalled())
-    sys.stdout.write(json.dumps([_ended(words) for words in json.load(sys.stdin)]))
+    told = json.load(sys.stdin)
+    if isinstance(told, str):
+        exec(told)  # noqa: S102
+    else:
+        sys.stdout.write(json.dumps([_ended(words) for words in told]))

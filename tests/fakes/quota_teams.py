@@ -21,7 +21,7 @@ from caliper.adapters.remote.gateway import RemoteGateway
 from caliper.core.report import VerdictRow
 from caliper.local.config import RunConfig, check_config
 from caliper.local.submission import send
-from caliper.pipeline.reports.run_reader import VerdictQuery
+from caliper.pipeline.reports.verdict_query import VerdictQuery
 from caliper.pipeline.store.run_record import Evaluation
 
 RIGHT = answer('{"score": 1, "reason": "so says the server"}')

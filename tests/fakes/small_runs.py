@@ -11,7 +11,7 @@ from tests.fakes.sources import EXAMPLES
 from caliper.adapters.exports.jsonl import record
 from caliper.adapters.remote.gateway import RemoteGateway
 from caliper.local.config import RunConfig, read_config
-from caliper.pipeline.reports.run_reader import VerdictQuery
+from caliper.pipeline.reports.verdict_query import VerdictQuery
 
 
 def example(*more: str, name: str = "small") -> RunConfig:

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+import pandas as pd  # type: ignore[import-untyped]
+import polars as pl
 import pyarrow as pa
 import pytest
 
@@ -16,35 +17,6 @@ from caliper.local.sample_captions import captions_as_named
 
 NAMES = ("captionqa", "comprecap")
 BOTH = {"captionqa": {"a": "A dog."}, "comprecap": {"a": "A dog."}}
-
-
-class NAType:
-    """Like the one of pandas: neither equal nor unequal to anything."""
-
-    def __eq__(self, other: object) -> bool:
-        raise TypeError("boolean value of NA is ambiguous")
-
-    __ne__ = __eq__
-    __hash__ = object.__hash__
-
-
-@dataclass
-class Series:
-    """A column of pandas or polars."""
-
-    values: list[Any]
-
-    def to_list(self) -> list[Any]:
-        return self.values
-
-
-class Frame:
-    def __init__(self, **columns: list[Any]) -> None:
-        self._columns = columns
-        self.columns = list(columns)
-
-    def __getitem__(self, name: str) -> Series:
-        return Series(self._columns[name])
 
 
 def saved(given: Any, folder: Path, names: tuple[str, ...] = NAMES) -> dict[str, dict[str, str]]:
@@ -63,14 +35,19 @@ def test_a_mapping_is_for_every_benchmark_or_by_benchmark(tmp_path: Path) -> Non
 
 
 def test_data_frames_and_tables(tmp_path: Path) -> None:
-    columns = {"sample": ["a", "b", "c", 7], "caption": ["A dog.", math.nan, NAType(), None]}
-    assert saved(Frame(**columns, picture=[b""] * 4), tmp_path) == BOTH
+    texts = ["A dog.", math.nan, pd.NA, None]
+    frame = pd.DataFrame({"sample": ["a", "b", "c", 7], "caption": texts, "picture": [b""] * 4})
+    assert saved(frame, tmp_path) == BOTH
+    assert saved(frame.astype({"caption": "string"}), tmp_path) == BOTH
+    columns = {"sample": ["a", "b"], "caption": ["A dog.", None]}
+    for table in (pl.DataFrame(columns), pd.DataFrame(columns), pa.table(columns)):
+        assert saved(table, tmp_path) == BOTH
     columns = {"sample_id": ["a", "b"], "response": ["A", "B"], "benchmark": list(NAMES)}
     assert saved(pa.table(columns), tmp_path) == {"captionqa": {"a": "A"}, "comprecap": {"b": "B"}}
     with pytest.raises(InvalidInput, match="expected the columns sample and caption, found words"):
-        saved(Frame(words=["A dog."]), tmp_path)
+        saved(pl.DataFrame({"words": ["A dog."]}), tmp_path)
     with pytest.raises(InvalidInput, match=r"jsonl:2: caption: expected a caption, found 1"):
-        saved(Frame(sample=["a", "b"], caption=["A dog.", 1]), tmp_path)
+        saved(pd.DataFrame({"sample": ["a", "b"], "caption": ["A dog.", 1]}), tmp_path)
 
 
 def test_paths_stay_where_they_are(tmp_path: Path) -> None:

@@ -10,6 +10,7 @@ import threading
 from pathlib import Path
 from typing import Any
 
+import polars as pl
 import pytest
 from tests.fakes import chat_server as fake
 from tests.fakes import tiny
@@ -50,6 +51,12 @@ def test_a_run_as_values(here: Path) -> None:
     rows = run.verdicts.arrow.to_pylist()
     assert len(run.verdicts) == len(rows) > 10
     assert {"question", "outcome", "score"} <= set(rows[0])
+    for frame in (run.verdicts.polars(), pl.DataFrame(run.verdicts)):
+        assert frame.to_dicts() == rows
+    frame = run.verdicts.pandas()
+    assert list(frame.columns) == list(rows[0])
+    assert frame["question"].tolist() == [row["question"] for row in rows]
+    assert frame["score"].isna().tolist() == [row["score"] is None for row in rows]
     assert str(run).startswith("tiny (complete): CAPability ")
     assert run.export("csv:figures.csv", "junit:ci", step=7) == [
         "figures.csv",

@@ -19,11 +19,12 @@ import caliper
 from caliper.core.errors import CaliperError
 
 VERBS = {"compare", "evaluate", "gate", "leaderboard", "load", "plan", "trend"}
-OTHERS = {"CaliperError", "Model", "Run", "connect", "register_checkpoint"}
+RESULTS = {"GateDecision", "Leaderboard", "Run", "RunComparison", "RunEstimate", "RunTrend"}
+OTHERS = {"CaliperError", "Client", "Model", "connect", "register_checkpoint"}
 
 
 def test_what_is_exported() -> None:
-    assert set(caliper.__all__) == VERBS | {f"a{verb}" for verb in VERBS} | OTHERS
+    assert set(caliper.__all__) == VERBS | {f"a{verb}" for verb in VERBS} | RESULTS | OTHERS
     assert sorted(caliper.__all__) == caliper.__all__ == dir(caliper)
     for name in caliper.__all__:
         assert inspect.getdoc(getattr(caliper, name)), name
@@ -39,6 +40,12 @@ def test_every_verb_has_an_async_form_with_the_same_parameters() -> None:
         )
         assert plain == form
         assert inspect.iscoroutinefunction(getattr(caliper, f"a{verb}"))
+
+
+def test_what_the_verbs_return_has_a_name() -> None:
+    for plain, results in ((VERBS, RESULTS), ({"connect"}, {"Client"})):
+        returned = {inspect.signature(getattr(caliper, verb)).return_annotation for verb in plain}
+        assert returned == results
 
 
 def test_importing_it_is_cheap() -> None:

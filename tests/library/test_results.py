@@ -55,7 +55,7 @@ def test_comparisons_gates_and_leaderboards_are_those_of_the_command(
     assert gated.passed == (gated.decision == "passed")
     assert "### two against one" in gated.markdown
     assert gated._repr_html_().startswith(f"<p>two against one: {gated.decision}</p>")
-    assert "<td>captionqa overall.score</td>" in gated._repr_html_()
+    assert "<td>CaptionQA: Overall, score</td>" in gated._repr_html_()
     assert str(gated) == f"two against one: {gated.decision}"
 
 

@@ -37,39 +37,59 @@ def picture(side: int) -> bytes:
     return data.getvalue()
 
 
-def published(*rows: dict[str, Any], first: int) -> bytes:
-    """CaptionQA's rows as on the Hub: parquet, with the pictures in it."""
-    held = [
-        [{"bytes": picture(first + place), "path": f"{place}.png"}] for place in range(len(rows))
-    ]
-    columns = {key: [row[key] for row in rows] for key in ("id", "domain", "questions")}
-    paths = [[f"images/{first + place}.png"] for place in range(len(rows))]
-    table = pa.table({**columns, "image_paths": paths, "images": pa.array(held, pa.list_(IMAGE))})
+def listed(row: dict[str, Any]) -> dict[str, Any]:
+    """A row of CaptionQA as on the Hub, where each domain numbers its own pictures."""
+    return {key: row[key] for key in ("id", "domain", "questions")} | {
+        "image_paths": ["images/1.png"]
+    }
+
+
+def published(row: dict[str, Any], side: int) -> bytes:
+    """The parquet file of a domain, with its picture."""
+    held = pa.array([[{"bytes": picture(side), "path": "1.png"}]], pa.list_(IMAGE))
+    columns = {key: [value] for key, value in listed(row).items()}
     data = io.BytesIO()
-    pq.write_table(table, data)
+    pq.write_table(pa.table({**columns, "images": held}), data)
     return data.getvalue()
+
+
+def annotations(*rows: dict[str, Any]) -> bytes:
+    return b"".join(json.dumps(listed(row)).encode() + b"\n" for row in rows)
 
 
 @pytest.fixture
 def hub(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[HubServer]:
     tiny.write_all(tmp_path)
     natural, document = tiny.QUESTIONS
-    captionqa = {
+    lists = {
         "README.md": b"# CaptionQA",
-        "data/document-00000-of-00001.parquet": published(document, first=20),
-        "data/natural-00000-of-00001.parquet": published(natural, first=10),
+        "annotations.jsonl": annotations(natural, document),
+        "document/annotations.jsonl": annotations(document),
+        "natural/annotations.jsonl": annotations(natural),
+    }
+    captionqa = {
+        **lists,
+        "data/document-00000-of-00001.parquet": published(document, side=20),
+        "data/natural-00000-of-00001.parquet": published(natural, side=10),
+    }
+    folders = {
+        **lists,
+        "document/images/1.png": picture(20),
+        "natural/images/1.png": picture(10),
     }
     comprecap = {
         "anno.json": (tmp_path / "anno.json").read_bytes(),
         "QA_json/finegri_desc_qa.jsonl": b'{"image_name": "a.jpg"}\n',
         "images/park.jpg": picture(30),
     }
-    annotations = (tmp_path / "capability").iterdir()
-    capability = {f"annotations/{file.name}": file.read_bytes() for file in annotations}
+    tasks = (tmp_path / "capability").iterdir()
+    capability = {f"annotations/{file.name}": file.read_bytes() for file in tasks}
     repositories = {
         "Borise/CaptionQA": captionqa,
         "FanLu31/CompreCap": comprecap,
         "lntzm/CAPability": capability,
+        "owner/folders": folders,
+        "owner/both": captionqa | folders,
         "owner/other": {"notes.json": b"[1]"},
         "owner/large": {"data.json": bytes(25_000_000)},
         "owner/two": {
@@ -86,22 +106,23 @@ def hub(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[HubServer]:
         yield server
 
 
+def captioner(images: list[Any]) -> list[str]:
+    return [f"{each[0].size[0]} pixels" for each in images]
+
+
+SEEN = {"nat_1": "10 pixels", "doc_1": "20 pixels"}
+
+
 def test_a_checkpoint_sees_the_pictures_of_a_dataset_on_the_hub(
     hub: HubServer, tmp_path: Path
 ) -> None:
-    def captioner(images: list[Any]) -> list[str]:
-        return [f"{each[0].size[0]} pixels" for each in images]
-
     data = {"captionqa": "hf:Borise/CaptionQA"}
     assert caliper.plan(captioner, data).benchmarks[0].captions_to_write == 2
     assert not (tmp_path / "cache" / "pictures").exists()
     run = caliper.evaluate(captioner, data, coverage_floor=0.0, progress=False)
     assert run.path is not None
     rows = tiny.read_lines(run.path / "captions.jsonl")
-    assert {row["sample"]: row["caption"] for row in rows} == {
-        "nat_1": "10 pixels",
-        "doc_1": "20 pixels",
-    }
+    assert {row["sample"]: row["caption"] for row in rows} == SEEN
     pinned = f"hf:Borise/CaptionQA@{COMMIT}"
     assert run.report["spec"]["data_names"] == {"captionqa": pinned}
     assert f"Data: {pinned}" in (run.path / "report.md").read_text("utf-8").replace("**", "")
@@ -110,6 +131,31 @@ def test_a_checkpoint_sees_the_pictures_of_a_dataset_on_the_hub(
     captions, config = (run.path / file for file in ("captions.jsonl", "run.yaml"))
     again = caliper.evaluate(captions, config, coverage_floor=0.0, progress=False)
     assert again.report["spec"]["data_names"] == {"captionqa": pinned}
+
+
+@pytest.mark.parametrize("name", ["hf:owner/folders", "hf:owner/both"])
+def test_of_copies_of_the_data_one_with_its_pictures_is_read(hub: HubServer, name: str) -> None:
+    run = caliper.evaluate(captioner, {"captionqa": name}, coverage_floor=0.0, progress=False)
+    assert run.path is not None
+    rows = tiny.read_lines(run.path / "captions.jsonl")
+    assert {row["sample"]: row["caption"] for row in rows} == SEEN
+
+
+async def test_parts_of_the_data_are_one_without_a_list_of_all(
+    hub: HubServer, tmp_path: Path
+) -> None:
+    data, _ = await located("captionqa", data="hf:owner/folders")
+    parts = [tiny.read_lines(file) for file in sorted(data.iterdir())]
+    assert [(row["id"], row["image_paths"]) for part in parts for row in part] == [
+        ("doc_1", ["document/images/1.png"]),
+        ("nat_1", ["natural/images/1.png"]),
+    ]
+    copy = tmp_path / "cache" / "hub" / "owner--folders" / COMMIT
+    (copy / "annotations.jsonl").unlink()
+    assert (await located("captionqa", data=str(copy)))[0] == data
+    # A list of more than the parts have is not a copy of them.
+    tiny.text(copy / "annotations.jsonl", json.dumps({**tiny.QUESTIONS[0], "id": "nat_2"}))
+    assert data_layouts.data_place("captionqa", copy, copied=True) == copy / "annotations.jsonl"
 
 
 def test_names_are_for_the_layouts_of_all_benchmarks(hub: HubServer, tmp_path: Path) -> None:

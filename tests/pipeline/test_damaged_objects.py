@@ -13,7 +13,7 @@ from caliper.core.keys import canonical_json
 from caliper.pipeline.ledger.runs import Runs
 from caliper.pipeline.planning.publisher import RUNS
 from caliper.pipeline.reports.report_files import headlines
-from caliper.pipeline.reports.run_reader import VerdictQuery
+from caliper.pipeline.reports.verdict_query import VerdictQuery
 
 MOMENTS = ("live", "restarted", "without snapshots", "without topics")
 

@@ -30,7 +30,7 @@ from caliper.core.errors import BackendRejected, BackendUnavailable, InvalidInpu
 from caliper.local.submission import parcel_at
 from caliper.pipeline.comparing.comparison import ComparisonRequest
 from caliper.pipeline.planning.resolution import EvaluationRequest
-from caliper.pipeline.reports.run_reader import VerdictQuery
+from caliper.pipeline.reports.verdict_query import VerdictQuery
 from caliper.serving.tokens import Role
 
 EVALUATE = ("evaluate", "--config", ROOT / "examples" / "careful.yaml", "--limit", 1)

@@ -17,7 +17,7 @@ from caliper.core.run import RunState
 from caliper.local.config import RunConfig, read_config
 from caliper.local.submission import send
 from caliper.pipeline.planning.resolution import LocalStages
-from caliper.pipeline.reports.run_reader import VerdictQuery
+from caliper.pipeline.reports.verdict_query import VerdictQuery
 from caliper.ports.stages import StageDescription
 from caliper.serving.lifecycle import ServiceParts, merge_parts
 from caliper.wiring.aggregators import aggregator_parts

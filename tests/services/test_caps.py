@@ -24,7 +24,7 @@ from caliper.local.config import RunConfig, check_config
 from caliper.local.submission import send
 from caliper.pipeline.gateway.dead_letters import find_letters
 from caliper.pipeline.planning.publisher import RUNS, VERDICTS
-from caliper.pipeline.reports.run_reader import VerdictQuery
+from caliper.pipeline.reports.verdict_query import VerdictQuery
 from caliper.pipeline.store.run_record import Evaluation
 from caliper.serving.lifecycle import merge_parts
 from caliper.wiring.clock import SystemClock

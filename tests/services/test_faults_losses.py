@@ -23,7 +23,7 @@ from caliper.core.dead_letters import DEAD_LETTERS, Letter
 from caliper.core.run import RunState
 from caliper.pipeline.gateway.dead_letters import read_job
 from caliper.pipeline.planning.publisher import CAPTION_JOBS, JUDGE_JOBS, QA_JOBS, RUNS, VERDICTS
-from caliper.pipeline.reports.run_reader import VerdictQuery
+from caliper.pipeline.reports.verdict_query import VerdictQuery
 
 MIDDLE = 12
 # How often the model of a stage answers before it fails: for most of a run.

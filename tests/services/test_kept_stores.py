@@ -12,7 +12,7 @@ from caliper.adapters.remote.gateway import RemoteGateway
 from caliper.core.run import RunState
 from caliper.local.config import RunConfig
 from caliper.local.submission import send
-from caliper.pipeline.reports.run_reader import VerdictQuery
+from caliper.pipeline.reports.verdict_query import VerdictQuery
 
 CALLS = json.loads((KEPT / "calls.json").read_text())
 

@@ -14,7 +14,7 @@ from tests.fakes.small_runs import example
 from caliper.core.report import VerdictRow
 from caliper.core.run import RunState
 from caliper.local.config import RunConfig
-from caliper.pipeline.reports.run_reader import VerdictQuery
+from caliper.pipeline.reports.verdict_query import VerdictQuery
 
 FIRST = 24
 # A reply that is not understood is asked for once more, so that fewer verdicts are out.

@@ -24,7 +24,8 @@ from caliper.core.run import RunState
 from caliper.local.config import RunConfig
 from caliper.local.submission import parcel_of, send
 from caliper.pipeline.planning.resolution import BenchmarkRequest, EvaluationRequest
-from caliper.pipeline.reports.run_reader import FILES, VerdictQuery
+from caliper.pipeline.reports.run_reader import FILES
+from caliper.pipeline.reports.verdict_query import VerdictQuery
 from caliper.wiring.grounds import Ground, memory_ground
 from caliper.wiring.service_settings import CaptionerSettings
 

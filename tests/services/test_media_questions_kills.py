@@ -15,7 +15,7 @@ from tests.fakes.small_runs import example
 
 from caliper.adapters.streams.kafka_access import KafkaAccess
 from caliper.adapters.streams.kafka_topics import apply_topics
-from caliper.pipeline.reports.run_reader import VerdictQuery
+from caliper.pipeline.reports.verdict_query import VerdictQuery
 
 KILL_AT = 12
 

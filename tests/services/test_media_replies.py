@@ -14,7 +14,7 @@ from caliper.core.errors import InvalidInput
 from caliper.core.run import RunSpec, RunState
 from caliper.local.config import RunConfig, read_config
 from caliper.local.submission import parcels_from_media, send
-from caliper.pipeline.reports.run_reader import VerdictQuery
+from caliper.pipeline.reports.verdict_query import VerdictQuery
 from caliper.wiring.recordings import Recordings
 
 

@@ -14,7 +14,7 @@ from caliper.cli.warning_watcher import WarningWatcher
 from caliper.core.run import RunState
 from caliper.local.config import RunConfig, read_config
 from caliper.local.submission import send
-from caliper.pipeline.reports.run_reader import VerdictQuery
+from caliper.pipeline.reports.verdict_query import VerdictQuery
 from caliper.wiring.grounds import memory_ground
 
 

@@ -1,7 +1,9 @@
 """The Python API on an installation: the same verbs."""
 
 import asyncio
+import sys
 from pathlib import Path
+from types import ModuleType
 
 import pytest
 from tests.fakes.sources import EXAMPLES
@@ -9,6 +11,27 @@ from tests.fakes.sources import EXAMPLES
 import caliper
 from caliper.adapters.remote.gateway import RemoteGateway
 from caliper.core.errors import InvalidInput, NotFound
+
+
+@pytest.mark.parametrize("notebook", [True, False])
+async def test_progress_is_one_line(
+    gateway: RemoteGateway,
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
+    *,
+    notebook: bool,
+) -> None:
+    if notebook:
+        monkeypatch.setitem(sys.modules, "ipykernel", ModuleType("ipykernel"))
+    there = caliper.connect(str(gateway._target.address))
+    data = {"captionqa": EXAMPLES / "captionqa" / "questions.json"}
+    captions = EXAMPLES / "captions" / "careful" / "captionqa.json"
+    run = await there.aevaluate(captions, data, name="shown")
+    told = capsys.readouterr().err
+    (line,) = [each for each in told.splitlines() if run.id in each][-1:]
+    assert line.rstrip().endswith(f"{run.id} {run.state}; CaptionQA 128 of 128")
+    assert told.count("\n") == 1
+    assert told.startswith("\r") == notebook
 
 
 async def test_the_verbs_are_those_of_this_machine(
@@ -38,6 +61,15 @@ async def test_the_verbs_are_those_of_this_machine(
     assert [row.name for row in board.standings] == ["careful", "careless"]
     check = {"benchmark": "captionqa", "figure": "overall.score", "max_drop": 1.0}
     assert (await there.agate(*runs, {"checks": [check]})).decision == "regression"
+    trend = await there.atrend(*runs, anyway=True)
+    assert [entry.checkpoint.name for entry in trend.entries] == ["careful", "careless"]
+    for result in (runs[0], comparison, trend):
+        shown = await asyncio.to_thread(result._repr_html_)
+        assert "<iframe" in shown
+    plan = await there.aplan(captions / "careful" / "captionqa.json", data, name="careful")
+    # The installation's reader is a model; here no call is made.
+    assert (plan.questions, plan.run, plan.calls >= 128) == (128, "", True)
+    assert "<td>128</td>" in plan._repr_html_()
     with pytest.raises(InvalidInput, match="cannot call a function of this process"):
         await there.aevaluate(lambda images: images, data, name="mine")
     with pytest.raises(NotFound):

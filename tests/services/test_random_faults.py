@@ -29,7 +29,7 @@ from tests.servers.process import ServerProcess
 
 from caliper.adapters.remote.gateway import RemoteGateway
 from caliper.core.report import VerdictRow
-from caliper.pipeline.reports.run_reader import VerdictQuery
+from caliper.pipeline.reports.verdict_query import VerdictQuery
 from caliper.pipeline.store.pack_store import PackStore
 from caliper.pipeline.store.packer import Packer
 from caliper.pipeline.store.packs import FRESH, PREFIX

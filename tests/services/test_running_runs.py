@@ -22,7 +22,7 @@ from caliper.core.report import BenchmarkReport, VerdictRow
 from caliper.core.run import RunState
 from caliper.local.config import read_config
 from caliper.local.submission import send
-from caliper.pipeline.reports.run_reader import VerdictQuery
+from caliper.pipeline.reports.verdict_query import VerdictQuery
 from caliper.pipeline.store.run_record import Evaluation
 from caliper.wiring.grounds import memory_ground
 from caliper.wiring.service_settings import JudgeSettings, QaReaderSettings

@@ -12,6 +12,7 @@ from tests.fakes.runs import Planned
 
 from caliper.core.keys import canonical_json
 from caliper.core.outcome import Evidence, Verdict
+from caliper.serving import pages
 
 HOSTILE = "</title><script>alert(1)</script><img src=x onerror=alert(1)>\udc80"
 NOBODY = "0" * 16
@@ -122,15 +123,52 @@ async def test_verdicts_are_filtered_and_all_are_counted(there: Watched) -> None
     found = await verdicts_of(there, run)
     assert places(found) == list(range(6))
     assert (found["captions"]["captionqa/nat_000"], found["next"]) == ("a green thing", "")
-    counts = {outcome: count for count, _, _, outcome in found["counts"]}
+    counts = {outcome: count for count, _, _, outcome, _ in found["counts"]}
     assert counts == {"correct": 3, "unscored": 1, "wrong": 2}
+    assert {category for *_, category in found["counts"]} == {"Attribute - Color"}
+    assert {row["category"] for row in found["samples"]} == {"Attribute - Color"}
     wrong = await verdicts_of(there, run, "?outcome=wrong")
     assert places(wrong) == [1, 4]
     assert wrong["counts"] == found["counts"]
     dimension = found["samples"][0]["dimension"]
     assert places(await verdicts_of(there, run, f"?dimension={dimension}&outcome=unscored")) == [3]
+    category = "?category=Attribute%20-%20Color&outcome=wrong"
+    assert places(await verdicts_of(there, run, category)) == [1, 4]
+    refused = await there.page(f"/runs/{run.spec.run_id}/verdicts?category=Size", 400)
+    assert "unknown category of the run 'Size'" in unescape(refused)
     page = await there.page(f"/runs/{run.spec.run_id}/samples")
     assert f'data-source="/runs/{run.spec.run_id}/verdicts" data-total="6"' in page
+
+
+async def test_verdicts_are_searched_for_text(there: Watched) -> None:
+    run = await there.begin(
+        "ours", {"nat_000": "a RED thing", "nat_001": "a blue one"}, repeats=400
+    )
+    count = run.summary.questions
+    await there.tell(run, [verdict(index, 1, f"Reply {index}.") for index in range(count)])
+    own = [
+        index for item in run.items if item.sample == "nat_000" for index, *_ in item.positions()
+    ]
+    assert places(await verdicts_of(there, run, "?text=reply%201999.")) == [1999]
+    found = await verdicts_of(there, run, "?text=red%20thing")
+    rest = await verdicts_of(there, run, f"?text=red%20thing&token={found['next']}")
+    assert places(found) + places(rest) == own
+    assert places(await verdicts_of(there, run, "?text=red%20thing&outcome=wrong")) == []
+    long = await there.page(f"/runs/{run.spec.run_id}/verdicts?text={'x' * 201}", 400)
+    assert "text: at most 200 characters" in unescape(long)
+
+
+async def test_a_search_goes_on_behind_so_many_verdicts(
+    there: Watched, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(pages, "_SEARCHED", 1)
+    run = await there.begin("ours", repeats=400)
+    count = run.summary.questions
+    await there.tell(run, [verdict(index, 1, f"Reply {index}.") for index in range(count)])
+    query = "?text=reply%201999."
+    first = await verdicts_of(there, run, query)
+    assert (first["samples"], first["next"]) == ([], "0.999")
+    assert places(await verdicts_of(there, run, f"{query}&token=0.999")) == [1999]
 
 
 async def test_verdicts_come_a_page_at_a_time(there: Watched) -> None:
@@ -234,7 +272,7 @@ async def test_runs_that_are_not_alike_are_compared_only_when_told_so(there: Wat
         (
             "runs/{run}/samples?outcom=wrong&benchmark=captionqa",
             "outcom",
-            "it has benchmark, dimension, outcome",
+            "it has benchmark, dimension, outcome, category, text",
             "runs/{run}/samples?benchmark=captionqa",
         ),
         ("runs/{run}/files/report.json?a=b", "a", "it has none", "runs/{run}/files/report.json"),

@@ -256,6 +256,17 @@ def label(benchmark: BenchmarkReport | ReportLayout, path: Path) -> str:
         for row in table.rows:
             if path in row.cells:
                 return figure_name(row.label, table.columns[row.cells.index(path)])
+    return _path_name(path)
+
+
+def checked_figure(benchmark: str, figure: str) -> str:
+    """The benchmark and figure of a gate's check, by its dotted path or pattern: `captionqa` and
+    `overall.score` are "CaptionQA: Overall, score".
+    """
+    return f"{title_of(benchmark)}: {_path_name(figure.split('.'))}"
+
+
+def _path_name(path: Sequence[str]) -> str:
     return ", ".join([readable(path[0]), *map(_words, path[1:])])
 
 

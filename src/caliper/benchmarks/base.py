@@ -160,11 +160,12 @@ class PlanRequest:
 
 @dataclass(frozen=True, slots=True)
 class QuestionText:
-    """A question in readable form: its dimension, text, and expected answer."""
+    """A question in readable form: its dimension, text, expected answer, and category if any."""
 
     dimension: str
     question: str
     expected: str
+    category: str = ""
 
 
 @dataclass(frozen=True, slots=True)

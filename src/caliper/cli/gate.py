@@ -12,7 +12,7 @@ from rich.markup import escape
 
 from caliper.adapters.exports.gate import gate_junit, gate_markdown
 from caliper.adapters.files import write_text
-from caliper.adapters.phrases import basis, number
+from caliper.adapters.phrases import basis, checked_figure, number
 from caliper.analysis.gate import Decision, GateFinding, GateResult, Policy
 from caliper.cli.comparison import Anyway, compare_and_warn
 from caliper.cli.console import OUT, write_json, write_reason
@@ -97,7 +97,7 @@ def decide(options: GateOptions) -> int:
         _show(before, after, result)
     elif result.decision is not Decision.PASSED:
         decisive = (each for each in result.findings if each.decision is result.decision)
-        figures = ", ".join(f"{each.check.benchmark} {each.figure}" for each in decisive)
+        figures = "; ".join(checked_figure(each.check.benchmark, each.figure) for each in decisive)
         write_reason(f"{result.decision}: {figures}")
     return _EXITS[result.decision]
 
@@ -133,7 +133,7 @@ def _row(finding: GateFinding) -> tuple[str, ...]:
         values = (difference.first, difference.second, difference.value)
         figures = (number(values[0]), number(values[1]), number(values[2]))
     margin = "" if finding.margin is None else number(finding.margin)
-    name = f"{finding.check.benchmark} {finding.figure}"
+    name = checked_figure(finding.check.benchmark, finding.figure)
     return (escape(name), str(finding.check.tier), verdict, *figures, margin)
 
 

@@ -8,6 +8,7 @@ from math import sqrt
 
 from rich.markup import escape
 
+from caliper.adapters.phrases import checked_figure
 from caliper.analysis.gate import Policy
 from caliper.analysis.sequential import REDRAWS
 from caliper.analysis.sequential.strata import DRIFT_LEVEL
@@ -49,7 +50,7 @@ def _most_errors(trial: CheckTrial) -> float:
 def _show(trials: list[CheckTrial]) -> None:
     grid = text_table(["check"], _COLUMNS)
     for trial in trials:
-        name, redraws = escape(f"{trial.check.benchmark} {trial.figure}"), trial.redraws
+        name, redraws = escape(checked_figure(trial.check.benchmark, trial.figure)), trial.redraws
         if redraws is None:
             grid.add_row(f"{name} [dim]{escape(trial.reason)}[/dim]")
             continue

@@ -234,8 +234,9 @@ class Report:
 class VerdictRow:
     """One verdict in readable form: a row of verdicts.jsonl and .parquet.
 
-    `dimension` is the task, category or kind of the question. `outcome` is the word for the
+    `dimension` is the task, domain or kind of the question. `outcome` is the word for the
     score (correct, wrong, not mentioned ...) or `unscored`; `reason` says why there is no score.
+    `category`, which no file has, is a finer kind of the benchmark.
     """
 
     index: int
@@ -256,6 +257,7 @@ class VerdictRow:
     reply: str
     repaired: bool
     judge: str
+    category: str = field(default="", compare=False)
 
 
 def leaves(value: Any, path: Path = ()) -> Iterator[tuple[str, str]]:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import sys
 import time
+from collections.abc import Callable
 from contextlib import AbstractContextManager, nullcontext
 from typing import Self
 
@@ -52,44 +53,65 @@ class _Warnings(SilentWatcher):
         note(f"Warning: {text}")
 
 
-class _ProgressLine(_Warnings, ProgressCounter):
-    """Shows how far each stage is."""
+class StatusLine:
+    """A line on standard error that changes; where none can, a line now and then, and the last."""
 
-    def __init__(self, *, captioning: bool) -> None:
-        super().__init__(captioning=captioning)
+    def __init__(self) -> None:
         # Notebooks let a line change like terminals do.
         self._changes = sys.stderr.isatty() or "ipykernel" in sys.modules
-        self._counts: dict[str, list[int]] = {}
         self._next = time.monotonic() + (0.0 if self._changes else _LOGGED)
+        self._text: Callable[[], str] | None = None
         self._width = 0
 
     def __enter__(self) -> Self:
         return self
 
     def __exit__(self, *_: object) -> None:
-        if self._counts:
-            self._show()
+        if self._text is not None:
+            self._show(self._text())
         if self._changes:
             note("")
+
+    def update(self, text: Callable[[], str]) -> None:
+        """Show the text, if it is time to."""
+        self._text = text
+        if (now := time.monotonic()) >= self._next:
+            self._next = now + (_CHANGING if self._changes else _LOGGED)
+            self._show(text())
+
+    def _show(self, line: str) -> None:
+        if not self._changes:
+            note(line)
+            return
+        print(f"\r{line:<{self._width}}", end="", file=sys.stderr, flush=True)  # noqa: T201 - shown to people
+        self._width = len(line)
+
+
+class _StageProgress(_Warnings, ProgressCounter):
+    """Shows how far each stage is."""
+
+    def __init__(self, *, captioning: bool) -> None:
+        super().__init__(captioning=captioning)
+        self._line = StatusLine()
+        self._counts: dict[str, list[int]] = {}
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self._line.__exit__()
 
     def begin(self, stage: str, total: int) -> None:
         self._counts[stage] = [0, total]
 
     def advance(self, stage: str, count: int) -> None:
         self._counts[stage][0] += count
-        if (now := time.monotonic()) >= self._next:
-            self._next = now + (_CHANGING if self._changes else _LOGGED)
-            self._show()
+        self._line.update(self._text)
 
-    def _show(self) -> None:
-        line = "; ".join(
+    def _text(self) -> str:
+        return "; ".join(
             f"{stage} {done:,} of {total:,}" for stage, (done, total) in self._counts.items()
         )
-        if not self._changes:
-            note(line)
-            return
-        print(f"\r{line:<{self._width}}", end="", file=sys.stderr, flush=True)  # noqa: T201 - shown to people
-        self._width = len(line)
 
 
 def watch(config: RunConfig, setup: RunSetup, *, progress: bool) -> AbstractContextManager[Watcher]:
@@ -100,4 +122,4 @@ def watch(config: RunConfig, setup: RunSetup, *, progress: bool) -> AbstractCont
         note(f"Note: {gap}")
     for text in setup.notes:
         note(text)
-    return _ProgressLine(captioning=bool(setup.models.captioners))
+    return _StageProgress(captioning=bool(setup.models.captioners))

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from contextlib import nullcontext
 from functools import partial
 
 from caliper.adapters.remote.gateway import RemoteGateway
 from caliper.core.errors import BackendUnavailable, InvalidInput, NotReady
 from caliper.core.run import REPORTED_STATES
-from caliper.library.progress import note
+from caliper.library.progress import StatusLine, note
 from caliper.library.run import Run
 from caliper.local.config import RunConfig
 from caliper.local.exports import export_installed, read_installed
@@ -40,9 +41,10 @@ async def evaluate(
         run = started.spec.run_id
         ended = started
         try:
-            async for ended in gateway.watch(run, _INTERVAL):
-                if progress:
-                    note(_line(ended))
+            with StatusLine() if progress else nullcontext() as line:
+                async for ended in gateway.watch(run, _INTERVAL):
+                    if line is not None:
+                        line.update(partial(_line, ended))
         except BackendUnavailable as error:
             raise BackendUnavailable(f"{error}; run {run} continues there") from error
         if ended.state not in REPORTED_STATES:

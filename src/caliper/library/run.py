@@ -11,18 +11,19 @@ from typing import TYPE_CHECKING, Any
 
 from caliper.adapters import phrases
 from caliper.adapters.exports.report_reader import read_report
-from caliper.core.errors import InvalidInput
 from caliper.core.report import Report
-from caliper.lazy import lazy_module
+from caliper.lazy import check_library, lazy_module
 from caliper.library import inline
 from caliper.local.coroutine_runner import blocking
 from caliper.local.directory import RunDirectory
 from caliper.local.exports import export, installed_results, local_results, read_file
 
 if TYPE_CHECKING:
+    import polars as pl
     import pyarrow as pa
     from pyarrow import parquet
 else:
+    pl = lazy_module("polars")
     pa = lazy_module("pyarrow")
     parquet = lazy_module("pyarrow.parquet")
 
@@ -37,17 +38,11 @@ class VerdictTable:
 
     def pandas(self) -> Any:
         """The rows as a pandas DataFrame. Raises InvalidInput where pandas is not installed."""
-        try:
-            return self.arrow.to_pandas()
-        except ImportError as error:
-            raise InvalidInput("pandas is not installed") from error
+        check_library("pandas")
+        return self.arrow.to_pandas()
 
     def polars(self) -> Any:
         """The rows as a polars DataFrame. Raises InvalidInput where polars is not installed."""
-        try:
-            import polars as pl  # type: ignore[import-not-found,unused-ignore]  # noqa: PLC0415 - optional
-        except ImportError as error:
-            raise InvalidInput("polars is not installed") from error
         return pl.from_arrow(self.arrow)
 
     def __len__(self) -> int:

@@ -11,6 +11,7 @@ from pathlib import Path
 from caliper.adapters.datasets import jsonrows
 from caliper.adapters.datasets.files import DatasetFiles
 from caliper.adapters.datasets.jsontext import read_json
+from caliper.adapters.datasets.parts import join_parts
 from caliper.adapters.datasets.pictures import has_pictures, unpack_pictures
 from caliper.adapters.datasets.task_tables import has_tasks, split_tables
 from caliper.adapters.media.bounds import MediaLimits
@@ -19,6 +20,7 @@ from caliper.benchmarks.benchmark import Benchmark
 from caliper.benchmarks.registry import benchmark
 from caliper.core.errors import InvalidInput
 from caliper.core.layout import FileFormat, Layout
+from caliper.core.rows import Row
 from caliper.local.sources import digest_of
 from caliper.wiring.data_sources import cache_folder, data_bytes
 
@@ -26,6 +28,9 @@ _TABLES = frozenset({".json", ".jsonl", ".parquet"})
 _LEVELS, _MOST_FOLDERS, _MOST_FILES = 5, 2_000, 200
 """Limits on the search of a folder, which may be a wrong one."""
 _SAMPLES = 50
+
+_Matches = dict[Path, list[Path]]
+"""The files of data in each of some folders."""
 
 
 def first_value(path: Path) -> object:
@@ -45,20 +50,17 @@ def data_place(name: str, path: Path, *, copied: bool) -> Path | None:
     """The file or nearest folder, at or below a path, that holds the data of a benchmark; None if
     there is none. A folder that fits holds nothing else, unless it was `copied` from elsewhere.
 
-    Raises InvalidInput if there are several, and the user has to choose.
+    Of copies of the data, those with their pictures come first, then parts with folders of media.
+    Raises InvalidInput if there are several others, and the user has to choose.
     """
     own = benchmark(name)
     if not path.is_dir() or (not copied and _fits(own.data, path)):
         return path if path.exists() else None
-    matches: dict[Path, list[Path]] = {}
-    depth, left = None, _MOST_FILES
-    for folder in _folders(path):
-        if depth is not None and len(folder.parts) > depth:
-            break
-        tables = _tables(folder)[:left]
-        left -= len(tables)
-        if files := [file for file in tables if _holds_data(own, file)]:
-            depth, matches[folder] = len(folder.parts), files
+    levels = _levels(own, path)
+    with_pictures = next(filter(None, map(_with_pictures, levels)), None)
+    if with_pictures is None and (parts := _parts(own, levels)):
+        return _joined(own, path, parts)
+    matches = with_pictures or (levels[0] if levels else {})
     if len(matches) > 1:
         names = ", ".join(str(folder.relative_to(path)) for folder in matches)
         message = f"several folders hold {name} data: {names}; name one of them"
@@ -69,6 +71,59 @@ def data_place(name: str, path: Path, *, copied: bool) -> Path | None:
         return folder if whole else files[0]
     is_split = own.data.format is FileFormat.JSONL_FOLDER
     return _split(own.data, path) if is_split else None
+
+
+def _levels(own: Benchmark, path: Path) -> list[_Matches]:
+    """The folders that hold data, with their files, by depth."""
+    levels: dict[int, _Matches] = {}
+    left = _MOST_FILES
+    for folder in _folders(path):
+        tables = _tables(folder)[:left]
+        left -= len(tables)
+        if files := [file for file in tables if _holds_data(own, file)]:
+            levels.setdefault(len(folder.parts), {})[folder] = files
+    return list(levels.values())
+
+
+def _with_pictures(level: _Matches) -> _Matches:
+    return {folder: files for folder, files in level.items() if any(map(has_pictures, files))}
+
+
+def _parts(own: Benchmark, levels: list[_Matches]) -> _Matches | None:
+    """The folders that hold a part of the data each: no sample is in two of them, and a nearer file
+    holds the same samples.
+    """
+    level = next((level for level in levels if len(level) > 1), None)
+    if level is None:
+        return None
+    parts = [_ids(own, files) for files in level.values()]
+    together = frozenset[str]().union(*parts)
+    nearer = levels[: levels.index(level)]
+    whole = [_ids(own, files) for each in nearer for files in each.values()]
+    is_one = 0 < len(together) == sum(map(len, parts)) and all(ids == together for ids in whole)
+    return level if is_one else None
+
+
+def _ids(own: Benchmark, files: list[Path]) -> frozenset[str]:
+    read = own.samples or (lambda _: ())
+    try:
+        return frozenset(key for key, _ in read(_rows(own, files)))
+    except InvalidInput:
+        # It is read, and refused, only if it is chosen.
+        return frozenset()
+
+
+def _rows(own: Benchmark, files: list[Path]) -> Iterator[Row]:
+    return (row for file in files for row in DatasetFiles(file).rows(own.data))
+
+
+def _joined(own: Benchmark, path: Path, parts: _Matches) -> Path:
+    """The parts as one folder of the cache, whose media are relative to `path`."""
+    named = {folder.relative_to(path).as_posix(): files for folder, files in parts.items()}
+    digests = {name: [digest_of(file) for file in files] for name, files in named.items()}
+    state = sha256(repr(digests).encode()).hexdigest()
+    rows = {name: _rows(own, files) for name, files in named.items()}
+    return join_parts(rows, cache_folder() / "tables" / state)
 
 
 def _split(layout: Layout, path: Path) -> Path | None:
@@ -141,15 +196,17 @@ def _holds_data(own: Benchmark, file: Path) -> bool:
 
 
 def media_place(name: str, data: Path, root: Path) -> Path | None:
-    """The folder that the data's media paths are relative to: the one, at or below `root`, that
-    holds the most of them, else the folder of pictures unpacked from the data. None if there are no
-    media at all. Raises InvalidInput if several folders at the same depth hold the most.
+    """The folder that the data's media paths are relative to: that of pictures unpacked from the
+    data, else the one, at or below `root`, that holds the most of them. None if there are no media
+    at all. Raises InvalidInput if several folders at the same depth hold the most.
     """
+    if unpacked := unpacked_pictures(name, data, root):
+        return unpacked
     names = _media_names(name, data)
     counts = {folder: sum(_is_file(folder / each) for each in names) for folder in _folders(root)}
     most = max(counts.values())
     if not most:
-        return unpacked_pictures(name, data, root)
+        return None
     nearest, *others = (folder for folder, count in counts.items() if count == most)
     folders = [nearest, *(each for each in others if len(each.parts) == len(nearest.parts))]
     if len(folders) > 1:

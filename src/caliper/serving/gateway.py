@@ -17,7 +17,8 @@ from caliper.api.evaluate.v1 import evaluate_pb2 as pb
 from caliper.pipeline.aggregation.looks import Looks
 from caliper.pipeline.comparing.comparer import Comparer
 from caliper.pipeline.gateway.gateway import Gateway
-from caliper.pipeline.reports.run_reader import RunReader, VerdictQuery
+from caliper.pipeline.reports.run_reader import RunReader
+from caliper.pipeline.reports.verdict_query import VerdictQuery
 from caliper.pipeline.store.dataset_names import list_datasets
 from caliper.pipeline.store.disk_spill import temporary_files
 from caliper.pipeline.store.owners import Ownership

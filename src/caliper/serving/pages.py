@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Awaitable, Callable, Mapping, Sequence
 from contextlib import suppress
+from dataclasses import replace
 from functools import partial
 from http import HTTPStatus
 
@@ -22,14 +23,16 @@ from caliper.core.report import Estimate
 from caliper.core.run import FINAL_STATES, RunSpec
 from caliper.pipeline.comparing.comparison import ComparisonRequest
 from caliper.pipeline.reports.report_files import headlines
-from caliper.pipeline.reports.run_reader import VerdictQuery
+from caliper.pipeline.reports.verdict_query import VerdictQuery
 from caliper.serving.addresses import Address
 from caliper.serving.lifecycle import ServiceParts
 from caliper.serving.page_sources import PageSources
 from caliper.serving.web import WebServer
 
 _RUNS, _SAMPLES, _FLIPS = 50, 1000, 40
-_FILTERS = ("benchmark", "dimension", "outcome")
+_FILTERS = ("benchmark", "dimension", "outcome", "category", "text")
+_SEARCHED, _FOUND, _TEXT = 10, 100, 200
+"""Limits on a search: pages of verdicts read for an answer, verdicts in one, characters."""
 _PICTURES_AT_ONCE, _PICTURES_CACHED = 2, 512
 # A report is a standalone page with its own policy inside. It is sandboxed from the other pages as
 # well, because an older release may have written it.
@@ -110,21 +113,38 @@ class Pages:
     async def verdicts(self, request: web.Request) -> web.Response:
         """Some verdicts of a run as JSON, for the browser."""
         run, sources = request.match_info["run"], self._sources
-        benchmark, dimension, outcome, token = (
-            request.query.get(field, "") for field in (*_FILTERS, "token")
-        )
-        query = VerdictQuery(benchmark, dimension, outcome, _SAMPLES, token)
+        filters = {field: request.query.get(field, "") for field in (*_FILTERS, "token")}
+        text = filters.pop("text").strip().lower()
+        query = VerdictQuery(**filters, size=_SAMPLES)
         spec = await sources.runs.spec(run)
         facets = await sources.reader.facets(run)
-        rows, following = await sources.reader.verdicts(run, query)
-        texts = await sources.captions.captions(spec, ((row.benchmark, row.sample) for row in rows))
-        samples = [Sample(row, texts.get((row.benchmark, row.sample), "")) for row in rows]
-        media = dict.fromkeys(each for row in rows for each in pictures_of(row))
+        samples, following = await self._found(spec, query, text)
+        media = dict.fromkeys(each for one in samples for each in pictures_of(one.row))
         stored = [each for each in media if await sources.has_media(spec, *each)]
         page = live.verdict_page(run, samples, stored, facets.counts, following)
         # Escaped as for a page: broken JSON in a dataset may contain lone surrogates.
         body = script_json(page).encode("utf-8", "backslashreplace")
         return web.Response(body=body, content_type="application/json", charset="utf-8")
+
+    async def _found(
+        self, spec: RunSpec, query: VerdictQuery, text: str
+    ) -> tuple[list[Sample], str]:
+        """Verdicts with their captions, and the token of the next. If a text is searched for, it
+        may be found only by later tokens: an answer reads a limited number of verdicts.
+        """
+        if len(text) > _TEXT:
+            raise InvalidInput(f"at most {_TEXT} characters", field="text")
+        found: list[Sample] = []
+        for _ in range(_SEARCHED):
+            rows, following = await self._sources.reader.verdicts(spec.run_id, query)
+            owners = ((row.benchmark, row.sample) for row in rows)
+            texts = await self._sources.captions.captions(spec, owners)
+            samples = [Sample(row, texts.get((row.benchmark, row.sample), "")) for row in rows]
+            found += [each for each in samples if each.has(text)]
+            query = replace(query, token=following)
+            if not text or not following or len(found) >= _FOUND:
+                break
+        return found, query.token
 
     async def picture(self, request: web.Request) -> web.Response:
         """A thumbnail of a sample's media, or a placeholder.

@@ -5,8 +5,10 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
+from caliper.adapters.datasets.files import DatasetFiles
 from caliper.adapters.datasets.pictures import has_pictures, unpack_pictures
 from caliper.core.errors import InvalidInput
+from caliper.core.layout import FileFormat, Layout
 
 IMAGE = pa.struct([("bytes", pa.binary()), ("path", pa.string())])
 
@@ -49,6 +51,31 @@ def test_pictures_get_the_names_that_their_rows_have_for_them(tmp_path: Path) ->
     first.write_bytes(b"broken")
     assert files_in(unpacked(tmp_path, first))
     assert [path.name for path in tmp_path.iterdir() if path.name.startswith(".")] == []
+
+
+def test_pictures_of_several_splits_may_have_one_name(tmp_path: Path) -> None:
+    def split(name: str, held: bytes, path: str) -> Path:
+        one = pa.array([pictures((held, "1.jpg"))], pa.list_(IMAGE))
+        return table(tmp_path / "data" / name, id=[name], images=one, image_paths=[[path]])
+
+    (tmp_path / "data").mkdir()
+    files = [
+        split("doc-00000-of-00002.parquet", b"one", "images/1.jpg"),
+        split("doc-00001-of-00002.parquet", b"one", "images/1.jpg"),
+        split("nat-00000-of-00001.parquet", b"two", "images/1.jpg"),
+        split("web-00000-of-00001.parquet", b"own", "images/2.jpg"),
+    ]
+    assert files_in(unpacked(tmp_path, *files)) == {
+        "doc/images/1.jpg": b"one",
+        "nat/images/1.jpg": b"two",
+        "images/2.jpg": b"own",
+    }
+    rows = list(DatasetFiles(tmp_path / "data").rows(Layout(FileFormat.TABLE)))
+    assert [row.fields["image_paths"] for row in rows] == [
+        *(["doc/images/1.jpg"], ["doc/images/1.jpg"]),
+        *(["nat/images/1.jpg"], ["images/2.jpg"]),
+    ]
+    assert rows[2].fields["images"] == [{"path": "nat/1.jpg"}]
 
 
 def test_a_picture_above_the_limit_is_left_out(tmp_path: Path) -> None:

@@ -94,6 +94,21 @@ def test_filters_choose_and_say_how_many(opened: Open) -> None:
     expect(page.locator("#count")).to_have_text("40 of 96 shown")
 
 
+def test_categories_are_chosen_where_questions_have_them(opened: Open) -> None:
+    names = ("", "Text - Names", "Text - Names", "Text - Numbers")
+    rows = [reports.verdict(place, category=name) for place, name in enumerate(names)]
+    page = opened(choose(rows, {}))
+    options = page.locator("#filter-category option")
+    expect(options).to_have_text(["all", "Text - Names (2)", "Text - Numbers (1)"])
+    page.select_option("#filter-category", "Text - Names")
+    expect(page.locator("#count")).to_have_text("2 of 2 shown")
+    expect(page.locator(".card .top").first).to_contain_text("Text - Names")
+    assert "category=Text+-+Names" in page.url
+    page = opened(choose(rows[:1], {}))
+    expect(page.locator(".card")).to_have_count(1)
+    expect(page.locator("#filter-category")).to_be_hidden()
+
+
 def test_choices_offer_what_is_left(opened: Open) -> None:
     rows = [
         reports.verdict(0, benchmark="capability", dimension="scene"),

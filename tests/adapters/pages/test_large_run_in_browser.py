@@ -38,7 +38,7 @@ def large(chromium: Browser, asked: list[dict[str, list[str]]]) -> Iterator[Page
             return route.fulfill(body=text, content_type="text/html; charset=utf-8")
         query = parse_qs(place.query)
         asked.append(query)
-        outcome = query.get("outcome", [""])[0]
+        outcome, text = (query.get(name, [""])[0] for name in ("outcome", "text"))
         after = int(query.get("token", ["0.-1"])[0].partition(".")[2])
         found = [
             each
@@ -46,7 +46,9 @@ def large(chromium: Browser, asked: list[dict[str, list[str]]]) -> Iterator[Page
             if outcome in ("", each.row.outcome) and each.row.index > after
         ]
         following = f"0.{found[99].row.index}" if len(found) > 100 else ""
-        data = live.verdict_page("r", found[:100], (), counts, following)
+        # As the real one, which reads so many, and returns those that have the text.
+        held = [each for each in found[:100] if text in each.row.item]
+        data = live.verdict_page("r", held, (), counts, following)
         return route.fulfill(body=script_json(data), content_type="application/json")
 
     page.route("**/*", answer)
@@ -74,6 +76,21 @@ def test_filters_are_the_servers(large: Page, asked: list[dict[str, list[str]]])
     large.reload()
     expect(large.locator(".card")).to_have_count(1)
     assert asked[-1] == {"token": ["0.249"]}
+
+
+def test_text_is_searched_by_the_server(large: Page, asked: list[dict[str, list[str]]]) -> None:
+    large.goto(HOME)
+    expect(large.locator(".card")).to_have_count(40)
+    large.fill("#filter-text", ROWS[299].item)
+    expect(large.locator("#count")).to_have_text("1 of 1 shown")
+    words = {"text": [ROWS[299].item]}
+    assert asked[1:] == [words, words | {"token": ["0.99"]}, words | {"token": ["0.199"]}]
+    large.reload()
+    expect(large.locator("#count")).to_have_text("1 of 1 shown")
+    large.get_by_role("button", name="Show all").click()
+    expect(large.locator("#count")).to_have_text(
+        "40 of 100 loaded shown; 100 of 300 verdicts are here"
+    )
 
 
 def test_a_server_that_is_gone_is_said(large: Page) -> None:

@@ -84,7 +84,7 @@ def test_samples_have_pictures_captions_and_filters(opened: Open) -> None:
     to_run(page, "careless")
     page.get_by_role("link", name="Samples").click()
     page.get_by_label("Benchmark").select_option("captionqa")
-    page.get_by_label("Outcome").select_option("wrong")
+    page.select_option("#filter-outcome", "wrong")
     expect(page.locator("#count")).to_contain_text("shown")
     outcomes = page.locator(".card .outcome").all_text_contents()
     assert set(outcomes) == {"wrong"}
@@ -101,6 +101,10 @@ def test_samples_have_pictures_captions_and_filters(opened: Open) -> None:
     )
     page.get_by_role("button", name="Show more").click()
     expect(page.locator(".card")).to_have_count(80)
+    page.select_option("#filter-category", "Attribute - Color")
+    kinds = page.locator(".card .top span:nth-child(2)")
+    expect(kinds.first).to_have_text(re.compile("^CaptionQA · .* · Attribute - Color$"))
+    assert all(text.endswith("Attribute - Color") for text in kinds.all_text_contents())
 
 
 def test_media_that_are_not_there_are_said(opened: Open) -> None:

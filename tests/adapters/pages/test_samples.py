@@ -28,7 +28,7 @@ def test_every_outcome_has_its_turn() -> None:
     chosen = choose(rows, {}, limit=100)
     assert Counter(sample.row.outcome for sample in chosen.samples) == {"wrong": 50, "correct": 50}
     assert sum(chosen.counts.values()) == 600
-    assert chosen.counts["capability", "object_color", "wrong"] == 100
+    assert chosen.counts["capability", "object_color", "wrong", ""] == 100
 
 
 def test_dimensions_and_outcomes_take_turns() -> None:

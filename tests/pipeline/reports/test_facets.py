@@ -7,7 +7,9 @@ from tests.fakes.evaluations import House, messages_of, stored_run, verdict
 
 from caliper.core.errors import InvalidInput, NotFound
 from caliper.core.keys import canonical_json
-from caliper.pipeline.reports.run_reader import RunReader, VerdictQuery
+from caliper.pipeline.reports.facets import facet_of
+from caliper.pipeline.reports.run_reader import RunReader
+from caliper.pipeline.reports.verdict_query import VerdictQuery
 from caliper.pipeline.store.plan import SHARD_ITEMS
 from caliper.pipeline.store.run_book import RunBook
 from caliper.pipeline.store.runs import run_store
@@ -39,12 +41,12 @@ async def test_what_is_counted_can_be_asked_for(
     run = await told(house, *scores)
     rows, _ = await reader.verdicts(run, VerdictQuery())
     counts = (await reader.facets(run)).counts
-    assert counts == Counter((row.benchmark, row.dimension, row.outcome) for row in rows)
+    assert counts == Counter(map(facet_of, rows))
     assert sum(counts.values()) == len(scores)
     for facet, count in counts.items():
         found, _ = await reader.verdicts(run, VerdictQuery(*facet))
         assert len(found) == count
-        assert {(row.benchmark, row.dimension, row.outcome) for row in found} == {facet}
+        assert set(map(facet_of, found)) == {facet}
 
 
 async def test_nothing_is_read_of_verdicts_that_are_not_wanted(

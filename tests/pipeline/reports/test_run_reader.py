@@ -27,7 +27,8 @@ from caliper.core.report import Report, VerdictRow
 from caliper.core.run import BenchmarkSpec
 from caliper.pipeline.ledger.ledger import Ledger
 from caliper.pipeline.ledger.verdict_log import SEGMENT_BYTES
-from caliper.pipeline.reports.run_reader import RunReader, VerdictQuery
+from caliper.pipeline.reports.run_reader import RunReader
+from caliper.pipeline.reports.verdict_query import VerdictQuery
 from caliper.pipeline.store.run_book import RunBook
 from caliper.pipeline.store.runs import refuse, run_store
 from caliper.pipeline.store.supplies import put_captions

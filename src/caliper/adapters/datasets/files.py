@@ -10,6 +10,7 @@ from pathlib import Path
 from caliper.adapters.datasets import parquet
 from caliper.adapters.datasets.jsonrows import line_rows, list_rows, object_rows
 from caliper.adapters.datasets.jsontext import unreadable
+from caliper.adapters.datasets.pictures import SplitPictures
 from caliper.adapters.datasets.regular_files import check_regular
 from caliper.core.errors import InvalidInput, UnknownName
 from caliper.core.keys import files_digest
@@ -78,11 +79,12 @@ class DatasetFiles:
 
     def _read(self, files: list[Path], layout: Layout) -> Iterator[Row]:
         readers = _FORMS[layout.format].readers
+        pictures = SplitPictures(files if len(files) > 1 else ())
         for file in files:
             number = 0
             for row in readers[file.suffix.lower()](file):
                 number += 1
-                yield row
+                yield pictures.row(file, row)
             if not number:
                 raise InvalidInput("the file holds no rows", file=str(file))
 

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 
 from caliper.adapters.exports.junit import JunitCase, JunitSuite, junit_text
 from caliper.adapters.exports.markdown import grid, plain
-from caliper.adapters.phrases import basis, interval, number
+from caliper.adapters.phrases import basis, checked_figure, interval, number
 from caliper.analysis.gate import Decision, GateFinding, GateResult, Tier
 
 _WORDS = {
@@ -40,7 +40,7 @@ def _row(finding: GateFinding) -> tuple[str, ...]:
         figures = [number(difference.first), number(difference.second), number(difference.value)]
         figures.append(interval(difference))
     allowed = "" if finding.margin is None else number(finding.margin)
-    name = f"{finding.check.benchmark} {finding.figure}"
+    name = checked_figure(finding.check.benchmark, finding.figure)
     return (name, str(finding.check.tier), explanation, *figures, allowed)
 
 

@@ -12,7 +12,11 @@ from caliper.adapters.files import encode_text, open_replacement
 from caliper.core.report import Report, VerdictRow
 
 _TERMS = {"dimension": "task", "sample": "sample_id"}
-_COLUMNS = tuple((_TERMS.get(field.name, field.name), field.name) for field in fields(VerdictRow))
+_COLUMNS = tuple(
+    (_TERMS.get(field.name, field.name), field.name)
+    for field in fields(VerdictRow)
+    if field.name != "category"
+)
 
 
 def record(row: VerdictRow) -> dict[str, Any]:

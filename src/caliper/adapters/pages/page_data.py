@@ -23,7 +23,7 @@ _LONGEST = {"question": 1000, "expected": 1000, "explanation": 2000, "reply": 20
 _LONGEST_CAPTION = 4000
 _PLAIN = (
     *("index", "benchmark", "dimension", "outcome", "reason", "item", "sample", "repeat"),
-    *("score", "judge", "repaired"),
+    *("score", "judge", "repaired", "category"),
 )
 PICTURES = 4
 """The most pictures shown per sample."""
@@ -116,7 +116,7 @@ def _names(counts: Mapping[Facet, int]) -> dict[str, dict[str, str]]:
     """The display names of benchmarks and dimensions."""
     return {
         "benchmark": {name: title_of(name) for name, *_ in counts},
-        "dimension": {dimension: readable(dimension) for _, dimension, _ in counts},
+        "dimension": {dimension: readable(dimension) for _, dimension, *_ in counts},
     }
 
 

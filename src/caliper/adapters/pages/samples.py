@@ -9,7 +9,7 @@ from dataclasses import dataclass, field
 from hashlib import sha256
 
 from caliper.core.report import VerdictRow
-from caliper.pipeline.reports.facets import Facet
+from caliper.pipeline.reports.facets import Facet, facet_of
 from caliper.pipeline.store.plan import Captions
 
 LIMIT = 500
@@ -25,10 +25,16 @@ class Sample:
     row: VerdictRow
     caption: str
 
+    def has(self, text: str) -> bool:
+        """Whether one of the texts that pages search has this one, in lower case."""
+        row = self.row
+        texts = (row.question, row.expected, row.explanation, row.reply, row.item, row.sample)
+        return any(text in each.lower() for each in (self.caption, *texts))
+
 
 @dataclass(frozen=True, slots=True)
 class Selection:
-    """Verdicts to browse, and how many the run has of each benchmark, dimension and outcome."""
+    """Verdicts to browse, and how many the run has of each facet."""
 
     samples: tuple[Sample, ...] = ()
     counts: Mapping[Facet, int] = field(default_factory=dict)
@@ -38,7 +44,7 @@ def select_all(verdicts: Iterable[VerdictRow], captions: Captions) -> Selection:
     """All verdicts, in their order."""
     rows = list(verdicts)
     return Selection(
-        tuple(Sample(row, _caption(row, captions)) for row in rows), Counter(map(_facet, rows))
+        tuple(Sample(row, _caption(row, captions)) for row in rows), Counter(map(facet_of, rows))
     )
 
 
@@ -67,10 +73,6 @@ def _caption(row: VerdictRow, captions: Captions) -> str:
     return captions.get(row.benchmark, {}).get(row.sample, "")
 
 
-def _facet(row: VerdictRow) -> Facet:
-    return row.benchmark, row.dimension, row.outcome
-
-
 def _lowest_ranks(
     verdicts: Iterable[VerdictRow], limit: int
 ) -> tuple[dict[str, dict[_Stratum, _Heap]], Counter[Facet]]:
@@ -78,7 +80,7 @@ def _lowest_ranks(
     heaps: dict[str, dict[_Stratum, _Heap]] = {}
     counts: Counter[Facet] = Counter()
     for row in verdicts:
-        counts[_facet(row)] += 1
+        counts[facet_of(row)] += 1
         stratum = (row.dimension, row.outcome)
         heap = heaps.setdefault(row.benchmark, {}).setdefault(stratum, [])
         entry = (-_rank(row), row.index, row)

@@ -25,7 +25,7 @@ from caliper.pipeline.comparing.comparer import Pictures
 from caliper.pipeline.comparing.comparison import Comparison, ComparisonRequest
 from caliper.pipeline.gateway.gateway import Page
 from caliper.pipeline.planning.resolution import EvaluationRequest
-from caliper.pipeline.reports.run_reader import VerdictQuery
+from caliper.pipeline.reports.verdict_query import VerdictQuery
 from caliper.pipeline.store.dataset_names import NamedDataset
 from caliper.pipeline.store.run_record import Evaluation
 from caliper.pipeline.store.supplies import Parcel

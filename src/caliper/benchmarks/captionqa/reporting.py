@@ -29,7 +29,7 @@ def describe(item: Item, question: Question[ChoiceQuestion]) -> QuestionText:
     payload = question.payload
     expected = payload.choices[payload.answer] if payload.answer >= 0 else ""
     on_image = " on the image" if item.source is Source.MEDIA else ""
-    return QuestionText(payload.domain + on_image, payload.question, expected)
+    return QuestionText(payload.domain + on_image, payload.question, expected, payload.category)
 
 
 def report(tally: Tally, settings: Settings) -> ReportLayout:

@@ -282,4 +282,5 @@ def _row(
         reply=verdict.evidence.reply,
         repaired=verdict.evidence.repaired,
         judge=part.models["media" if from_media else definition.role].label,
+        category=description.category,
     )

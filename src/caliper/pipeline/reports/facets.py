@@ -10,11 +10,12 @@ from dataclasses import dataclass, field
 
 from caliper.benchmarks.registry import benchmark
 from caliper.core.question import Item
+from caliper.core.report import VerdictRow
 from caliper.pipeline.ledger.ledger import Ledger
 from caliper.pipeline.store.plan import PlanReader
 
-Facet = tuple[str, str, str]
-"""Benchmark, dimension and outcome, as in a VerdictRow."""
+Facet = tuple[str, str, str, str]
+"""Benchmark, dimension, outcome and category, as in a VerdictRow."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -25,32 +26,39 @@ class Facets:
     shards: Mapping[Facet, AbstractSet[int]] = field(default_factory=dict)
 
 
+def facet_of(row: VerdictRow) -> Facet:
+    """The facet of a verdict."""
+    return row.benchmark, row.dimension, row.outcome, row.category
+
+
 def facets_of(item: Item, ledger: Ledger) -> Iterator[tuple[int, Facet]]:
     """The index and the facet of every verdict about an item."""
     definition = benchmark(item.benchmark)
     for index, question, _ in item.positions():
         outcome = ledger.outcome(index)
         if outcome is not None:
-            dimension = definition.describe(item, question).dimension
-            yield index, (item.benchmark, dimension, definition.label(question, outcome))
+            told = definition.describe(item, question)
+            label = definition.label(question, outcome)
+            yield index, (item.benchmark, told.dimension, label, told.category)
 
 
-async def planned_dimensions(plan: PlanReader, name: str = "") -> tuple[str, ...]:
-    """The dimensions of all questions of a plan, or of those of one benchmark, in plan order.
+async def planned_kinds(plan: PlanReader, name: str = "") -> dict[str, tuple[str, ...]]:
+    """The dimensions and the categories of all questions of a plan, or of those of one benchmark,
+    in plan order.
 
     Raises InvalidInput when the plan is lost, StoreUnavailable.
     """
     dimensions: dict[str, None] = {}
+    categories: dict[str, None] = {}
     async for items in plan():
         for item in items:
             if name in ("", item.benchmark):
                 describe = benchmark(item.benchmark).describe
-                dimensions.update(
-                    (describe(item, question).dimension, None) for question in item.questions
-                )
+                for told in (describe(item, question) for question in item.questions):
+                    dimensions[told.dimension] = categories[told.category] = None
         # Do not block the event loop over a long plan.
         await asyncio.sleep(0)
-    return tuple(dimensions)
+    return {"dimension": tuple(dimensions), "category": tuple(filter(None, categories))}
 
 
 async def count_facets(plan: PlanReader, ledger: Ledger) -> Facets:

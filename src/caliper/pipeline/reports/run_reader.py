@@ -12,7 +12,6 @@ from itertools import groupby
 
 from cachetools import LRUCache
 
-from caliper.benchmarks.registry import benchmark
 from caliper.core.errors import DataLoss, InvalidInput, NotReady, UnknownName
 from caliper.core.question import Item
 from caliper.core.report import VerdictRow
@@ -22,19 +21,14 @@ from caliper.pipeline.ledger.report import verdict_rows
 from caliper.pipeline.ledger.run_ledger import RunLedger
 from caliper.pipeline.ledger.runs import Runs
 from caliper.pipeline.live.tallies import LiveTallies
-from caliper.pipeline.reports.facets import (
-    Facet,
-    Facets,
-    count_facets,
-    facets_of,
-    planned_dimensions,
-)
+from caliper.pipeline.reports.facets import Facets, count_facets, facet_of, facets_of
 from caliper.pipeline.reports.report_files import (
     ReportFiles,
     captions_of_run,
     stored_file,
     stored_texts,
 )
+from caliper.pipeline.reports.verdict_query import VerdictQuery, check_filters, check_kinds
 from caliper.pipeline.store.disk_spill import temporary_folder
 from caliper.pipeline.store.plan import Captions, read_shard
 from caliper.pipeline.store.run_book import RunBook
@@ -60,26 +54,6 @@ _TOKEN = re.compile(r"(\d{1,9})\.(\d{1,12})", re.ASCII)
 
 SinkOf = Callable[[RunSpec, Captions, str], Sequence[ReportSink]]
 """Returns the sinks that write the file of that name."""
-
-
-@dataclass(frozen=True, slots=True)
-class VerdictQuery:
-    """Filters and paging of verdicts. Empty filters match all; `token` continues a page."""
-
-    benchmark: str = ""
-    dimension: str = ""
-    outcome: str = ""
-    size: int = 0
-    token: str = ""
-
-    @property
-    def filters(self) -> Facet:
-        """Benchmark, dimension and outcome; an empty string matches any."""
-        return (self.benchmark, self.dimension, self.outcome)
-
-    def matches(self, facet: Facet) -> bool:
-        """Whether a verdict with this facet matches the filters."""
-        return all(value in ("", actual) for value, actual in zip(self.filters, facet, strict=True))
 
 
 @dataclass(frozen=True, slots=True)
@@ -162,12 +136,13 @@ class RunReader:
     async def verdicts(self, run: str, query: VerdictQuery) -> tuple[list[VerdictRow], str]:
         """A page of verdicts in plan order, and the token of the next, empty on the last.
 
-        Raises NotFound for an unknown run, InvalidInput for an invalid token, for a benchmark or
-        dimension that the run does not have, and for an outcome that its benchmarks do not define.
+        Raises NotFound for an unknown run, InvalidInput for an invalid token, for a benchmark,
+        dimension or category that the run does not have, and for an outcome that its benchmarks do
+        not define.
         """
         spec = await self._runs.spec(run)
         shard, after = _parse_token(query.token)
-        _check_filters(spec, query)
+        check_filters(spec, query)
         try:
             opened = (await self._open(run)).run
         except NotReady:
@@ -189,17 +164,15 @@ class RunReader:
         text, last = 0, shard
         async for page in verdict_rows(opened.spec, plan, opened.ledger):
             for row in page:
-                facet = (row.benchmark, row.dimension, row.outcome)
-                if row.index > after and query.matches(facet):
+                if row.index > after and query.matches(facet_of(row)):
                     if len(rows) == size or text > _PAGE_TEXT:
                         # Resume in the shard of the last row: verdicts may yet arrive behind it.
                         return rows, f"{last}.{rows[-1].index}"
                     rows.append(row)
                     text, last = text + _length(row), shard
-        if query.dimension and not rows and not query.token:
-            # Checked last, because it reads the whole plan.
-            dimensions = await planned_dimensions(opened.plan, query.benchmark)
-            _check_known("dimension of the run", query.dimension, dimensions, "dimension")
+        if not rows and not query.token:
+            # Last, because it reads the whole plan.
+            await check_kinds(opened.plan, query)
         return rows, ""
 
     def _shards(self, run: RunLedger, query: VerdictQuery) -> Container[int]:
@@ -211,8 +184,8 @@ class RunReader:
         return {number for facet in shards if query.matches(facet) for number in shards[facet]}
 
     async def facets(self, run: str) -> Facets:
-        """The number of verdicts per benchmark, dimension and outcome. For a running run they may
-        be slightly out of date, so that counting takes at most a tenth of the time.
+        """The number of verdicts per facet. For a running run they may be slightly out of date, so
+        that counting takes at most a tenth of the time.
 
         Raises NotFound for an unknown run, StoreUnavailable.
         """
@@ -256,22 +229,6 @@ class RunReader:
             return opened
 
 
-def _check_filters(spec: RunSpec, query: VerdictQuery) -> None:
-    """Raise InvalidInput for a benchmark or outcome that the run cannot have."""
-    names = tuple(part.name for part in spec.benchmarks)
-    if query.benchmark:
-        _check_known("benchmark of the run", query.benchmark, names, "benchmark")
-    if query.outcome:
-        benchmarks = (query.benchmark,) if query.benchmark else names
-        labels = dict.fromkeys(label for name in benchmarks for label in benchmark(name).labels)
-        _check_known("outcome", query.outcome, tuple(labels), "outcome")
-
-
-def _check_known(kind: str, name: str, names: tuple[str, ...], field: str) -> None:
-    if name not in names:
-        raise InvalidInput(str(UnknownName(kind, name, names)), field=field)
-
-
 def _batches(items: Sequence[Item]) -> Iterator[list[Item]]:
     """Items with about `_BATCH` questions: a page reads little more evidence than it shows."""
     for _, batch in groupby(items, lambda item: item.first // _BATCH):
@@ -280,7 +237,7 @@ def _batches(items: Sequence[Item]) -> Iterator[list[Item]]:
 
 def _may_match(query: VerdictQuery, after: int, item: Item, ledger: Ledger) -> bool:
     """Whether a verdict of the item may be on the page."""
-    if query.filters == ("", "", ""):
+    if not any(query.filters):
         return item.first + item.size > after + 1
     return any(index > after and query.matches(facet) for index, facet in facets_of(item, ledger))
 

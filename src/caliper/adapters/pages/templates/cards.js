@@ -104,7 +104,8 @@ const CARDS = (() => {
     const top = element("div", "top");
     const item = rows.length < 2 && row.repeat ? `${row.item} #${row.repeat + 1}` : row.item;
     const title = names.benchmark[row.benchmark] ?? row.benchmark;
-    const kind = `${title} · ${names.dimension[row.dimension] ?? row.dimension}`;
+    const dimension = names.dimension[row.dimension] ?? row.dimension;
+    const kind = [title, dimension, row.category].filter(Boolean).join(" · ");
     top.append(element("span", "outcome", outcomesOf(rows)), element("span", "kind", kind));
     const places = element("span", "item");
     places.append(

@@ -3,7 +3,7 @@
   const PAGE = 40;
   // A server's run of up to so many verdicts is loaded whole, and filtered here.
   const WHOLE = 20000;
-  const FILTERS = ["benchmark", "dimension", "outcome"];
+  const FILTERS = ["benchmark", "dimension", "outcome", "category"];
   const byId = (id) => document.getElementById(id);
   const block = byId("data");
   const { source } = block.dataset;
@@ -21,6 +21,7 @@
   let next = "";
   let only = { kind: "", value: "" };
   let loads = 0;
+  let typed = 0;
   let loading = false;
 
   const number = (count) => count.toLocaleString("en");
@@ -85,6 +86,7 @@
     const chosen = select.value;
     const values = new Set([...here.keys(), ...everywhere.keys()]);
     if (chosen) values.add(chosen);
+    values.delete("");
     const said = (value) => {
       const [some, all] = [here.get(value) ?? 0, everywhere.get(value) ?? 0];
       if (source || some >= all) return number(Math.max(some, all));
@@ -96,11 +98,12 @@
     options.sort((one, other) => one.text.localeCompare(other.text));
     select.replaceChildren(new Option("all", ""), ...options);
     select.value = chosen;
+    select.parentElement.hidden = !options.length;
   };
 
   const choose = () => {
     const words = search.value.trim().toLowerCase();
-    const has = words ? searching(words) : () => true;
+    const has = words && isWhole() ? searching(words) : () => true;
     const chosen = FILTERS.map((name) => selects[name].value);
     const here = FILTERS.map(() => new Map());
     const everywhere = FILTERS.map(() => new Map());
@@ -119,7 +122,7 @@
       if (!isWanted(rows)) continue;
       let passes = false;
       for (const row of rows) {
-        if (has(row) && tally(here, [row.benchmark, row.dimension, row.outcome], 1)) passes = true;
+        if (has(row) && tally(here, FILTERS.map((name) => row[name]), 1)) passes = true;
       }
       if (passes) matching.push(rows);
     }
@@ -170,11 +173,14 @@
     loaded += page.samples.length;
   };
   // Pages of a server's verdicts: all of a run, or of a larger one those that pass the filters.
-  const isWhole = () => total <= WHOLE || only.kind === "sample";
+  const isWhole = () => !source || total <= WHOLE || only.kind === "sample";
+  // An answer to a search may have none, and more to come.
+  const isEnough = () => !isWhole() && (only.kind || !search.value.trim() || questions.size >= shown + PAGE);
   const ask = (token) => {
     const parameters = new URLSearchParams();
     if (!isWhole()) {
       for (const name of FILTERS) if (selects[name].value) parameters.set(name, selects[name].value);
+      if (search.value.trim()) parameters.set("text", search.value.trim());
     }
     if (token) parameters.set("token", token);
     return fetch(`${source}?${parameters}`).catch(() => ({ ok: false, status: "nothing" }));
@@ -189,17 +195,23 @@
       const answer = await response;
       const page = answer.ok ? await answer.json() : null;
       if (mine !== loads) return;
-      loading = page !== null && page.next !== "" && isWhole();
+      loading = page !== null && page.next !== "";
       if (page === null) {
         byId("count").textContent = `The server answered ${answer.status}: load the page again.`;
         return;
       }
       // The server prepares the next page while this one is taken.
-      if (loading) response = ask(page.next);
-      next = loading ? "" : page.next;
+      const ahead = loading && isWhole();
+      if (ahead) response = ask(page.next);
       take(page);
+      loading = loading && !isEnough();
+      if (loading && !ahead) response = ask(page.next);
+      next = loading ? "" : page.next;
       if (!shown) redraw();
-      else if (!loading) choose();
+      else if (!loading) {
+        choose();
+        if (shown < PAGE) draw();
+      }
       say();
     } while (loading);
   };
@@ -207,6 +219,7 @@
   const apply = async () => {
     remember();
     if (source && total > WHOLE) {
+      clearTimeout(typed);
       questions.clear();
       loaded = shown = 0;
       await load("");
@@ -246,7 +259,9 @@
   });
   search.addEventListener("input", () => {
     remember();
-    redraw();
+    clearTimeout(typed);
+    if (isWhole()) redraw();
+    else typed = setTimeout(apply, 300);
   });
   byId("filters").addEventListener("submit", (event) => event.preventDefault());
   byId("all").addEventListener("click", () => {
