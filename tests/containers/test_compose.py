@@ -191,8 +191,11 @@ def test_without_a_model_there_is_no_captioner() -> None:
 
 def test_metrics_are_read_where_they_are_served(services: dict[str, Service]) -> None:
     config = yaml.safe_load((ROOT / "docker/prometheus/prometheus.yml").read_text("utf-8"))
-    (job,) = config["scrape_configs"]
+    job, store = config["scrape_configs"]
     (found,) = job["dns_sd_configs"]
+    (place,) = store["dns_sd_configs"]
+    assert (store["job_name"], place["names"], place["port"]) == ("minio", ["minio"], 9000)
+    assert services["minio"]["environment"]["MINIO_PROMETHEUS_AUTH_TYPE"] == "public"
     assert job["job_name"] == "caliper"
     assert set(found["names"]) == set(SETTINGS)
     for name in SETTINGS:
@@ -208,8 +211,8 @@ def test_metrics_are_read_where_they_are_served(services: dict[str, Service]) ->
     assert config["rule_files"] == ["/etc/prometheus/rules/*.yaml"]
     assert mounts["/etc/prometheus/rules"] == ROOT / "deploy/prometheus/rules"
     provider = ROOT / "deploy/grafana/provisioning/dashboards/caliper.yaml"
-    (place,) = yaml.safe_load(provider.read_text("utf-8"))["providers"]
-    assert mounts[place["options"]["path"]] == ROOT / "deploy/grafana/dashboards"
+    (folder,) = yaml.safe_load(provider.read_text("utf-8"))["providers"]
+    assert mounts[folder["options"]["path"]] == ROOT / "deploy/grafana/dashboards"
     assert services["grafana"]["environment"]["PROMETHEUS_URL"] == "http://prometheus:9090"
 
 

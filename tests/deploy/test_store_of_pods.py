@@ -25,7 +25,11 @@ pytestmark = pytest.mark.components("MinIO")
 CLIENT = "caliper-store-client"
 BASE = Path(__file__).parents[2] / "deploy" / "k8s" / "base"
 FILE = BASE / "minio" / "statefulset.yaml"
-SCRAPING = BASE / "prometheus" / "prometheus.yml"
+ROOT = BASE.parents[2]
+SCRAPING = [
+    BASE / "prometheus" / "prometheus.yml",
+    *(ROOT / folder / "prometheus" / "prometheus.yml" for folder in ("deploy", "docker")),
+]
 
 
 @dataclass(frozen=True)
@@ -131,12 +135,15 @@ def test_services_have_users_of_their_own(store: tuple[str, Path], tmp_path: Pat
     assert "AccessDenied" in refused.err
 
 
-def test_prometheus_reads_how_full_it_is(store: tuple[str, Path]) -> None:
+@pytest.mark.parametrize("scraping", SCRAPING, ids=lambda file: str(file.relative_to(ROOT)))
+def test_prometheus_reads_how_full_it_is(store: tuple[str, Path], scraping: Path) -> None:
     url, secrets = store
-    jobs = yaml.safe_load(SCRAPING.read_text("utf-8"))["scrape_configs"]
+    jobs = yaml.safe_load(scraping.read_text("utf-8"))["scrape_configs"]
     (job,) = (each for each in jobs if each["job_name"] == "minio")
     trusted = ssl.create_default_context(cafile=secrets / "caliper-ca-certificate" / "ca.crt")
-    address = url.replace("https", job["scheme"]) + job["metrics_path"]
+    # Elsewhere than in pods the traffic is on one machine, and plain.
+    assert job.get("scheme", "http") == ("https" if "tls_config" in job else "http")
+    address = url + job["metrics_path"]
     with urlopen(address, timeout=30, context=trusted) as answer:  # noqa: S310 - our own server
         told = answer.read().decode()
     for what in ("free", "total"):

@@ -42,6 +42,7 @@ from caliper.pipeline.store.runs import SPEC, run_store
 from caliper.pipeline.work.worker import WorkerLimits
 from caliper.ports.models import Image
 from caliper.ports.telemetry import SILENT
+from caliper.ports.watcher import Lacking
 from caliper.wiring.clock import SystemClock
 from caliper.wiring.grounds import Ground
 from caliper.wiring.run_anchors import RunAnchors
@@ -58,7 +59,7 @@ class Notes:
 
     seen: dict[str, int] = field(default_factory=dict)
 
-    def on_plan(self, summary: PlanSummary) -> None: ...
+    def on_plan(self, summary: PlanSummary, lacking: Lacking) -> None: ...
 
     def on_warning(self, text: str) -> None: ...
 

@@ -11,7 +11,7 @@ from caliper.local.watchers import SilentWatcher
 def test_captions_are_noted_until_there_are_verdicts() -> None:
     claim, job = Mock(), ExamineJob("run", "captionqa", "a", None, ())
     watcher = ClaimWatcher(SilentWatcher(), claim)
-    watcher.on_plan(PlanSummary("run", 1, (PlannedBenchmark("captionqa", 0, 9, 3, 2),)))
+    watcher.on_plan(PlanSummary("run", 1, (PlannedBenchmark("captionqa", 0, 9, 3, 2),)), Mock())
     watcher.on_caption("captionqa", "a")
     watcher.on_verdicts(job, Verdicts("run", "captionqa", "a", (Mock(), Mock())))
     watcher.on_caption("captionqa", "b")

@@ -131,6 +131,17 @@ def test_what_is_no_run(directory: RunDirectory, text: bytes) -> None:
         directory.read_spec()
 
 
+def test_aliases_are_neither_read_nor_written(directory: RunDirectory) -> None:
+    shared = ["a", "b"]
+    with kept(directory, SPEC, {"one": shared, "other": shared}):
+        pass
+    file = directory.path / "run.yaml"
+    assert directory.read_run()["config"] == {"one": shared, "other": shared}
+    file.write_text(f"{file.read_text()}bomb: &a [1]\nagain: *a\n")
+    with pytest.raises(InvalidInput, match=r"run\.yaml:\d+: not YAML: aliases such as \*a"):
+        directory.read_spec()
+
+
 def test_a_place_that_cannot_be_written(tmp_path: Path) -> None:
     (tmp_path / "file").write_text("in the way")
     with (

@@ -70,6 +70,19 @@ async def test_decided_as_in_a_folder(there: SuiteInstallation, tmp_path: Path) 
             assert getattr(installed_one, name) == getattr(local, name), name
 
 
+async def test_averages_that_lack_a_task_are_no_figures(
+    there: SuiteInstallation, tmp_path: Path
+) -> None:
+    suite = await there.applied(tmp_path)
+    captions = deliver(tmp_path, 100, "careful")
+    (captions / "capability" / "OCR.jsonl").unlink()
+    result = await there.one(suite, there.bucket.deliver(100, captions))
+    paths = {each.path for each in result.fields["figures"]}
+    assert not result.fields["is_complete"]
+    assert "tasks.scene.f1" in paths
+    assert "average.f1" not in paths
+
+
 async def test_runs_of_a_suite_belong_to_its_owners_too(tmp_path: Path) -> None:
     tokens, ours = tmp_path / "tokens", {"name": "ours", "team": "red"}
     digest = hashlib.sha256(b"secret").hexdigest()

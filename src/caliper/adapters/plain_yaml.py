@@ -21,3 +21,14 @@ class PlainLoader(yaml.SafeLoader):
 def load_yaml(text: str) -> Any:
     """The value of a YAML document. Raises yaml.YAMLError, also for aliases."""
     return yaml.load(text, PlainLoader)  # noqa: S506 - a SafeLoader
+
+
+class _PlainDumper(yaml.SafeDumper):
+    def ignore_aliases(self, data: Any) -> bool:  # noqa: ARG002 - PyYAML's
+        return True
+
+
+def dump_yaml(value: Any) -> str:
+    """A document that `load_yaml` reads: what occurs twice is written twice."""
+    text: str = yaml.dump(value, Dumper=_PlainDumper, sort_keys=False, allow_unicode=True)
+    return text

@@ -24,18 +24,19 @@ from rich.progress import (
 )
 from rich.text import Text
 
-from caliper.adapters.phrases import label
+from caliper.adapters.phrases import label, lacks
 from caliper.benchmarks.registry import benchmark
 from caliper.cli.console import ERR
 from caliper.cli.warning_watcher import WarningWatcher
 from caliper.core.messages import ExamineJob, Verdicts
 from caliper.core.outcome import UNDRAWN, Outcome, Unscored
+from caliper.core.plan import PlanSummary
 from caliper.core.question import Item
 from caliper.core.run import RunSpec
 from caliper.core.tally import Tally
 from caliper.local.watchers import ProgressCounter
 from caliper.ports.clock import Clock
-from caliper.ports.watcher import Watcher
+from caliper.ports.watcher import Lacking, Watcher
 
 _REFRESH = 1.0
 """The minimum interval between updates of a running score, in seconds."""
@@ -52,10 +53,11 @@ class _RunningScore:
     """The running score of one benchmark over the verdicts so far."""
 
     def __init__(self, name: str, settings: dict[str, str]) -> None:
-        self._benchmark = benchmark(name)
+        self._name, self._benchmark = name, benchmark(name)
         self._settings = settings
         self._tally = Tally()
         self._figure = ""
+        self.lacking: Lacking = lambda *_: ()
         self._next_update = 0.0
         self.unscored = 0
 
@@ -71,7 +73,9 @@ class _RunningScore:
 
     @property
     def summary(self) -> str:
-        """The headline figure, updated at most every `_REFRESH` seconds, and the unscored count."""
+        """The headline figure with what it lacks, updated at most every `_REFRESH` seconds, and the
+        unscored count.
+        """
         now = time.monotonic()
         if now >= self._next_update:
             self._next_update = now + _REFRESH
@@ -81,7 +85,9 @@ class _RunningScore:
                 if figure.path == layout.headline:
                     value = figure.statistic({cell: sums.get(cell, {}) for cell in figure.cells})
                     name = label(layout, figure.path)
-                    self._figure = "" if value is None else f"{name} {value:.1f}"
+                    absent = lacks(self.lacking(self._name, figure.path, self._tally))
+                    absent = f" ({absent})" if absent else ""
+                    self._figure = "" if value is None else f"{name} {value:.1f}{absent}"
         lost = f" · {self.unscored} unscored" if self.unscored else ""
         return f"{self._figure}{lost}"
 
@@ -162,6 +168,11 @@ class ProgressWatcher(WarningWatcher, ProgressCounter):
         trace: TracebackType | None,
     ) -> None:
         self._progress.stop()
+
+    def on_plan(self, summary: PlanSummary, lacking: Lacking) -> None:
+        for running in self._running.values():
+            running.lacking = lacking
+        super().on_plan(summary, lacking)
 
     def begin(self, stage: str, total: int) -> None:
         self._bars[stage] = self._progress.add_task(stage, total=total, summary="")

@@ -106,10 +106,13 @@ class EntryFigure:
 
 
 def figures_of(report: Report) -> Iterator[EntryFigure]:
-    """The figures of a report that have a value."""
+    """The figures of a report that have a value. Averages that lack tasks or domains are left out:
+    a trend would join them to other averages.
+    """
     for part in report.benchmarks:
+        averages = part.headline[:-1] if part.lacking else ()
         for path, estimate in part.estimates.items():
-            if estimate.value is not None:
+            if estimate.value is not None and not (averages and path[:-1] == averages):
                 bounds, name = (estimate.low, estimate.high), ".".join(path)
                 is_headline = path == part.headline
                 yield EntryFigure(part.name, name, estimate.value, *bounds, is_headline=is_headline)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from caliper.core.messages import ExamineJob, Verdicts
 from caliper.core.plan import PlanSummary
 from caliper.pipeline.suites.claims import EntryClaim
-from caliper.ports.watcher import Watcher
+from caliper.ports.watcher import Lacking, Watcher
 
 
 class ClaimWatcher:
@@ -15,12 +15,12 @@ class ClaimWatcher:
         self._watcher, self._claim = watcher, claim
         self._done = self._whole = self._captions = self._samples = 0
 
-    def on_plan(self, summary: PlanSummary) -> None:
+    def on_plan(self, summary: PlanSummary, lacking: Lacking) -> None:
         """Note the total number of questions."""
         self._whole = summary.questions
         self._samples = sum(part.samples for part in summary.benchmarks)
         self._note(0)
-        self._watcher.on_plan(summary)
+        self._watcher.on_plan(summary, lacking)
 
     def on_warning(self, text: str) -> None:
         """Pass it on."""

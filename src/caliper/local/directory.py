@@ -21,6 +21,7 @@ from typing import Any
 import yaml
 
 from caliper.adapters.files import encode_text, write_atomically, write_text
+from caliper.adapters.plain_yaml import dump_yaml, load_yaml
 from caliper.adapters.stores.directory import DirectoryStore
 from caliper.adapters.stores.run_store import RunStore
 from caliper.core.caption import Caption, CutShort
@@ -175,14 +176,13 @@ class RunDirectory:
             "spec": spec.to_json(),
             **record,
         }
-        text = yaml.safe_dump(values, sort_keys=False, allow_unicode=True)
-        write_text(self.path / "run.yaml", text)
+        write_text(self.path / "run.yaml", dump_yaml(values))
 
     def read_run(self) -> dict[str, Any]:
         """The content of run.yaml. Raises NewerSchema, or InvalidInput if it is invalid."""
         file = self.path / "run.yaml"
         try:
-            values = yaml.safe_load(file.read_text("utf-8"))
+            values = load_yaml(file.read_text("utf-8"))
         except yaml.YAMLError as error:
             raise not_yaml(file, error) from error
         except (OSError, ValueError, RecursionError) as error:

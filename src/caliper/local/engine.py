@@ -34,6 +34,7 @@ from caliper.pipeline.asking.examiner import Models
 from caliper.pipeline.asking.memory_limit import MemoryLimit
 from caliper.pipeline.asking.token_budget import SharedAllowances
 from caliper.pipeline.gateway.gateway import Gateway
+from caliper.pipeline.ledger.averages import PlannedAverages
 from caliper.pipeline.ledger.run_ledger import RunLedger
 from caliper.pipeline.planning.planner import Planner, Resumption
 from caliper.pipeline.planning.publisher import (
@@ -161,12 +162,11 @@ class LocalRun:
             run_ledger = await self._ledger(run, starts.number + 1)
         # Not earlier: rows that cannot be planned will be fixed, and that makes it another run.
         directory.write_spec(run_ledger.spec, config_record(setup.config))
-        watcher.on_plan(run_ledger.summary)
-        places = setup.config.benchmarks.values()
-        for text in (
-            *await warnings(run_ledger.spec, setup.supplies.captions, run_ledger.plan),
-            *lacks(pictures=any(place.media is not None for place in places)),
-        ):
+        averages, places = PlannedAverages(run_ledger.spec), setup.config.benchmarks.values()
+        watcher.on_plan(run_ledger.summary, averages.lacking)
+        plan = averages.reading(run_ledger.plan)
+        texts = await warnings(run_ledger.spec, setup.supplies.captions, plan)
+        for text in (*texts, *lacks(pictures=any(place.media is not None for place in places))):
             watcher.on_warning(text)
         for planned in run_ledger.summary.benchmarks:
             scored, unscored = run_ledger.ledger.count(planned.first, planned.questions)

@@ -253,6 +253,10 @@ class GatewayEvaluator:
     async def _evaluated(self, ended: Evaluation) -> EvaluatedRun:
         run = ended.spec.run_id
         report = await self._report(run)
+        # report.json does not say which tasks an average lacks.
+        lacking = {part.name: part.lacking for part in ended.benchmarks}
+        parts = (replace(part, lacking=lacking.get(part.name, ())) for part in report.benchmarks)
+        report = replace(report, benchmarks=tuple(parts))
         return EvaluatedRun(run, report, self.spent.calls, self.spent.tokens, self.spent.money)
 
     async def _report(self, run: str) -> Report:

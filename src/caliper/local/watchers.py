@@ -6,12 +6,13 @@ from abc import ABC, abstractmethod
 
 from caliper.core.messages import ExamineJob, Verdicts
 from caliper.core.plan import PlanSummary
+from caliper.ports.watcher import Lacking
 
 
 class SilentWatcher:
     """A ports.watcher.Watcher that ignores everything; subclasses override methods."""
 
-    def on_plan(self, summary: PlanSummary) -> None:
+    def on_plan(self, summary: PlanSummary, lacking: Lacking) -> None:
         """Do nothing."""
 
     def on_warning(self, text: str) -> None:
@@ -39,7 +40,7 @@ class ProgressCounter(SilentWatcher, ABC):
     @abstractmethod
     def advance(self, stage: str, count: int) -> None: ...
 
-    def on_plan(self, summary: PlanSummary) -> None:
+    def on_plan(self, summary: PlanSummary, lacking: Lacking) -> None:  # noqa: ARG002 - the port's
         for planned in summary.benchmarks:
             if self._captioning:
                 self.begin(f"{planned.name} captions", planned.samples)

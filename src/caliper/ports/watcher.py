@@ -2,16 +2,22 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Sequence
 from typing import Protocol
 
 from caliper.core.messages import ExamineJob, Verdicts
 from caliper.core.plan import PlanSummary
+from caliper.core.report import Path
+from caliper.core.tally import Tally
+
+Lacking = Callable[[str, Path, Tally], Sequence[str]]
+"""The planned dimensions that an average of a benchmark lacks in a tally."""
 
 
 class Watcher(Protocol):
     """Observes a run's progress. Must be quick and must not raise."""
 
-    def on_plan(self, summary: PlanSummary) -> None:
+    def on_plan(self, summary: PlanSummary, lacking: Lacking) -> None:
         """The plan is complete."""
         ...
 

@@ -81,6 +81,8 @@ def _line(entries: Sequence[CheckpointEntry], name: str, path: str) -> TrendLine
         )
         for (entry, each), x in zip(pairs, places, strict=True)
     )
+    # Averages of incomplete runs may be over fewer tasks.
+    points = tuple(one for one in points if one.entry.is_complete or one.entry.saved)
     ticks = tuple((tick, y(tick)) for tick in scale.ticks)
     return TrendLine(f"{benchmark(name).title} {path}", points, ticks)
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import AsyncIterator, Mapping, Sequence
 from fractions import Fraction
 
 from caliper.benchmarks.base import Settings
@@ -12,6 +12,7 @@ from caliper.core.question import Item, Source
 from caliper.core.report import Figure, Path
 from caliper.core.run import RunSpec
 from caliper.core.tally import Tally
+from caliper.pipeline.store.plan import PlanReader
 
 
 class PlannedAverages:
@@ -41,6 +42,16 @@ class PlannedAverages:
         if examples:
             self._examples += [item for item in items if (item.benchmark, item.sample) in examples]
             self._parts.clear()
+
+    def reading(self, plan: PlanReader) -> PlanReader:
+        """A reader of the plan that adds what is read."""
+
+        async def read() -> AsyncIterator[list[Item]]:
+            async for items in plan():
+                self.add(items)
+                yield items
+
+        return read
 
     def lacking(self, name: str, path: Path, tally: Tally) -> tuple[str, ...]:
         """The planned dimensions of the average at `path` that have no score in the tally of its
