@@ -17,6 +17,7 @@ from caliper.adapters.cluster.recipes import CERTIFICATE
 BY_PEOPLE = {
     "hub-token": ("token",),
     "caliper-alert-receiver": ("url",),
+    "caliper-webhooks": ("mlflow", "huggingface", "wandb"),
     "caliper-model-bucket": ("rclone.conf",),
 }
 

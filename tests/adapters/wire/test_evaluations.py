@@ -63,7 +63,14 @@ CRITERIA = st.builds(
 FIGURES, NEEDED = st.floats(-1, 1), st.none() | st.integers(0, 2**32)
 FINDINGS, QUESTIONS = st.sampled_from(Finding), st.integers(0, 2**32)
 CHECK_LOOKS = st.builds(
-    CheckLook, WORDS, FINDINGS, *4 * (FIGURES,), *4 * (QUESTIONS,), NEEDED, *2 * (FIGURES,)
+    CheckLook,
+    WORDS,
+    FINDINGS,
+    *4 * (FIGURES,),
+    *4 * (QUESTIONS,),
+    NEEDED,
+    *2 * (FIGURES,),
+    st.booleans(),
 )
 LOOKS = st.builds(
     Look,
