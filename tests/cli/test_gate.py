@@ -48,10 +48,8 @@ def test_a_better_checkpoint_passes_and_a_worse_one_is_stopped(ran: Command) -> 
     (finding,) = stopped["findings"]
     assert finding["difference"]["value"] == pytest.approx(-89.1, abs=0.1)
     assert (finding["target"], finding["on_these"]) == ("questions like these", "regression")
-    assert (
-        '<failure message="critical: regression for questions like these; re'
-        in (ran.folder / "told.xml").read_text()
-    )
+    failure = '<failure message="critical: regression for questions like these; re'
+    assert failure in (ran.folder / "told.xml").read_text()
     told = (ran.folder / "told.md").read_text()
     assert told.startswith("### careless against careful\n\n**Regression.**")
     finding = "regression for questions like these; regression for these questions"

@@ -76,9 +76,9 @@ class CheckLook:
     questions without a verdict, `low` takes the worst and `high` the best.
 
     `similar` is that of the target. `drawn` of `questions` are judged, beside `reused` ones;
-    `discordant` of them differ from the baseline. `needed_more` is about how many more questions would decide the check: None if it is
-    decided or no number would. `p_regressed` and `p_passed` are the least p-values of all looks,
-    not adjusted.
+    `discordant` of them differ from the baseline. `needed_more` is about how many more questions
+    would decide the check: None if it is decided or no number would. `p_regressed` and `p_passed`
+    are the least p-values of all looks, not adjusted.
     """
 
     name: str

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from caliper.analysis.gate import Policy
 from caliper.core.errors import NotReady
@@ -48,13 +48,8 @@ class Looks:
         if policy is not None:
             check_policy(policy)
             repeats = own.repeats if own.base == base else ""
-            changes: dict[str, Any] = {
-                "base": base,
-                "policy": policy,
-                "margin": None,
-                "level": policy.level,
-            }
-            criterion = replace(own, **changes, repeats=repeats, alarm_level=None)
+            criterion = replace(own, base=base, policy=policy, margin=None, level=policy.level)
+            criterion = replace(criterion, repeats=repeats, alarm_level=None)
         elif own.base != base:
             message = f"run {run} was compared with {own.base}: give a policy for {base}"
             raise NotReady(message)
