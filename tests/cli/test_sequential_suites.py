@@ -129,7 +129,7 @@ async def test_a_suite_may_be_about_questions_like_these(tmp_path: Path) -> None
         assert each["findings"][0]["target"] == "questions like these"
     assert "for questions like these" in worse["reason"]
     (finding,) = json.loads(gated.out)["findings"]
-    assert (finding["target"], finding["on_these"]) == ("questions like these", None)
+    assert (finding["target"], finding["on_these"]) == ("these questions", None)
 
 
 async def test_what_cannot_be_judged_in_sequence_is_refused(tmp_path: Path) -> None:

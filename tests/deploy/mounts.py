@@ -46,6 +46,9 @@ def start(
     for mount in container.get("volumeMounts", []):
         place = root / mount["mountPath"].lstrip("/")
         places.append(mount["mountPath"])
+        if "subPath" not in mount:
+            # Also for a Secret that nobody made, if it is optional.
+            place.mkdir(parents=True, exist_ok=True)
         for name, content in files(pod.volumes[mount["name"]], maps, made):
             part = mount.get("subPath", "")
             if part not in ("", name):

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import replace
 
 from caliper.analysis.comparability import unique_names
 from caliper.analysis.gate import GateResult, Policy
@@ -15,7 +14,6 @@ from caliper.local.judge_repeats import plan_by_policy
 from caliper.pipeline.aggregation.look_findings import gate_result
 from caliper.pipeline.comparing.comparison import Comparison
 from caliper.pipeline.comparing.gate_decision import gate_comparison
-from caliper.pipeline.ledger.stop_criterion import read_criterion
 
 Gated = tuple[tuple[str, ...], GateResult]
 """The names of base and candidate, and the result."""
@@ -38,8 +36,7 @@ async def decided_gate(runs: Sequence[str], server: str | None, policy: Policy) 
     if not stored.spec.judging:
         return None
     run = await stored.open()
-    similar = (await read_criterion(run.store, run.spec)).similar
-    plan = replace(plan_by_policy(find_run(before), policy), similar=similar)
+    plan = plan_by_policy(find_run(before), policy)
     if run.state is not RunState.DECIDED or not plan.is_comparable(run.spec):
         return None
     look = await plan.look(run, await stored.captions(run))

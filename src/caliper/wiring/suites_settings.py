@@ -84,7 +84,7 @@ class SuitesSettings(
             message = f"required to receive webhooks on {address}"
             field = variable(type(self), missing)
             raise InvalidInput(message, file="environment", field=field)
-        return address, tls and tls.context()
+        return address, None if tls is None else tls.context()
 
     def webhook_secret(self, sender: str) -> str | None:
         """The present secret of a sender of webhooks, if it has one."""

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from caliper.analysis.gate import Policy
@@ -11,7 +10,7 @@ from caliper.core.run import WHOLE_STATES
 from caliper.lazy import lazy_module
 from caliper.pipeline.gateway.stop_criteria import check_alike, check_policy
 from caliper.pipeline.ledger.runs import Runs
-from caliper.pipeline.ledger.stop_criterion import read_criterion
+from caliper.pipeline.ledger.stop_criterion import StopCriterion, read_criterion
 from caliper.pipeline.store.run_book import RunBook
 from caliper.pipeline.store.runs import run_store
 from caliper.ports.models import Answerer
@@ -48,8 +47,7 @@ class Looks:
         if policy is not None:
             check_policy(policy)
             repeats = own.repeats if own.base == base else ""
-            criterion = replace(own, base=base, policy=policy, margin=None, level=policy.level)
-            criterion = replace(criterion, repeats=repeats, alarm_level=None)
+            criterion = StopCriterion(base, policy, None, policy.level, repeats, own.rules)
         elif own.base != base:
             message = f"run {run} was compared with {own.base}: give a policy for {base}"
             raise NotReady(message)

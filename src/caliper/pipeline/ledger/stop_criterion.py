@@ -56,7 +56,7 @@ class StopCriterion:
             names = ("margin", "level", "repeats", "rules", "alarm_level")
             values = (fields[name] for name in names)
             # A run of an earlier release has no target.
-            return cls(fields["base"], policy, *values, fields.get("similar", False))
+            return cls(fields["base"], policy, *values, similar=fields.get("similar", False))
         except (LookupError, TypeError, ValueError) as error:
             raise InvalidInput(f"not a stop criterion: {error!r}") from error
 
