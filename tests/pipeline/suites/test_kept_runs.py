@@ -87,8 +87,7 @@ async def test_baselines_and_the_last_runs_of_a_suite_stay(of: Suite, kept: Iter
 
 async def test_the_one_before_an_open_checkpoint_stays() -> None:
     there = await five(suite())
-    late = checkpoint(2, revision="late")
-    await there.registry.register(suite(), replace(late, name="late"))
+    await there.registry.register(suite(), checkpoint(3, revision="late", name="late"))
     assert await there.left() == [1, 2, 3, 5]
 
 

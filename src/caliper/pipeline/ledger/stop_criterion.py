@@ -53,10 +53,10 @@ class StopCriterion:
                     Check(**{**each, "tier": Tier(each["tier"])}) for each in policy["checks"]
                 )
                 policy = Policy(tuple(checks), policy["level"], policy["min_coverage"])
-            names = ("margin", "level", "repeats", "rules", "alarm_level")
-            values = (fields[name] for name in names)
-            # A run of an earlier release has no target.
-            return cls(fields["base"], policy, *values, similar=fields.get("similar", False))
+            names = ("margin", "level", "repeats", "rules", "alarm_level", "similar")
+            # Earlier releases wrote no target.
+            values = {"similar": False, **fields}
+            return cls(fields["base"], policy, *(values[name] for name in names))
         except (LookupError, TypeError, ValueError) as error:
             raise InvalidInput(f"not a stop criterion: {error!r}") from error
 
