@@ -1,10 +1,6 @@
-"""Registers each checkpoint that a `Trainer` of transformers saves, to be evaluated by suites:
-
-Trainer(..., callbacks=[CheckpointCallback(server="caliper.example:50051")])
-"""
+"""Registers each checkpoint that a `Trainer` of transformers saves, to be evaluated by suites."""
 
 import logging
-from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -13,8 +9,8 @@ from caliper.core.errors import CaliperError
 
 
 class CheckpointCallback:
-    """Has every method of transformers' TrainerCallback. `options` are those of
-    `caliper.register_checkpoint`.
+    """`Trainer(..., callbacks=[CheckpointCallback(server="caliper.example:50051")])`: a
+    TrainerCallback with the options of `caliper.register_checkpoint`.
     """
 
     def __init__(self, **options: Any) -> None:
@@ -25,11 +21,10 @@ class CheckpointCallback:
             folder = Path(args.output_dir, f"checkpoint-{state.global_step}").absolute()
             try:
                 caliper.register_checkpoint(folder, step=state.global_step, **self._options)
-            except CaliperError as error:
-                # Training goes on; `caliper checkpoint add` can still register it.
+            except CaliperError as error:  # `caliper checkpoint add` can still register it.
                 logging.getLogger(__name__).warning("%s is not registered: %s", folder, error)
 
-    def __getattr__(self, name: str) -> Callable[..., None]:
+    def __getattr__(self, name: str) -> Any:
         if not name.startswith("on_"):
             raise AttributeError(name)
         return lambda *_, **__: None

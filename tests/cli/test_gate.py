@@ -1,4 +1,5 @@
 import shutil
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -9,8 +10,13 @@ from tests.fakes.command import Command, with_runs
 from tests.fakes.sources import EXAMPLES
 from tests.fakes.verdict_lines import keep_lines, verdict_lines
 
+from caliper.analysis.compare import Difference
+from caliper.analysis.gate import Check, Decision, GateFinding
+from caliper.analysis.targets import Target
+from caliper.benchmarks.base import Better
 from caliper.core.errors import InvalidInput
 from caliper.local.policy import read_policy
+from caliper.pipeline.comparing.gate_decision import describe_target, on_these
 
 CHECK = {"benchmark": "capability", "figure": "average.f1", "max_drop": 1.0}
 
@@ -32,6 +38,8 @@ def test_a_better_checkpoint_passes_and_a_worse_one_is_stopped(ran: Command) -> 
     flags = ("gate", "--policy", policy(ran, CHECK))
     passed = ran(*flags, "careless", "careful", code=0)
     assert passed.out.rstrip().endswith("passed")
+    both = "for questions like these; passed for these questions"
+    assert both in " ".join(passed.out.split())
     files = ("--markdown", "told.md", "--junit", "told.xml")
     stopped = ran(*flags, "careful", "careless", "--json", *files, code=1).told
     assert stopped["decision"] == "regression"
@@ -39,10 +47,28 @@ def test_a_better_checkpoint_passes_and_a_worse_one_is_stopped(ran: Command) -> 
     assert (quiet.out, quiet.err) == ("", "regression: CAPability: Average, F1\n")
     (finding,) = stopped["findings"]
     assert finding["difference"]["value"] == pytest.approx(-89.1, abs=0.1)
-    assert '<failure message="critical: regression; ' in (ran.folder / "told.xml").read_text()
+    assert (finding["target"], finding["on_these"]) == ("questions like these", "regression")
+    failure = '<failure message="critical: regression for questions like these; re'
+    assert failure in (ran.folder / "told.xml").read_text()
     told = (ran.folder / "told.md").read_text()
     assert told.startswith("### careless against careful\n\n**Regression.**")
-    assert "| CAPability: Average, F1 | critical | regression | 100.00 | 10.93 |" in told
+    finding = "regression for questions like these; regression for these questions"
+    assert f"| CAPability: Average, F1 | critical | {finding} | 100.00 | 10.93 |" in told
+
+
+def test_a_small_drop_is_a_fact_about_these_questions_and_may_be_chance_elsewhere() -> None:
+    difference = Difference(50.0, 49.5, -0.5, -2.0, 1.0)
+    check = Check("capability", "average.f1", max_drop=0.4)
+    finding = GateFinding(check, "average.f1", Decision.INCONCLUSIVE, difference, 0.4)
+    assert on_these(finding) is Decision.REGRESSION
+    assert on_these(replace(finding, margin=0.5)) is Decision.PASSED
+    # For what is better when lower, it is a gain.
+    assert on_these(replace(finding, better=Better.LESS)) is Decision.PASSED
+    assert on_these(replace(finding, margin=None)) is None
+    shown = "for questions like these; regression for these questions"
+    assert describe_target(finding) == shown
+    look = replace(finding, difference=None, target=Target.THESE)
+    assert describe_target(look) == "for these questions"
 
 
 def test_what_cannot_be_decided(ran: Command) -> None:

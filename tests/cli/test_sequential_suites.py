@@ -91,6 +91,8 @@ async def test_a_large_loss_and_a_checkpoint_as_good_need_part_of_the_questions(
     assert [each["calls"] - each["asked"] for each in (first, same, worse)] == [0, again, 0]
     assert worse["findings"][0]["decision"] == "regression"
     assert worse["findings"][0]["value"] < -30
+    assert worse["findings"][0]["target"] == "these questions"
+    assert "for these questions" in worse["reason"]
     assert "regressed" in ended.out
     assert "judged in part" in (await run(tmp_path, "trend", "nightly", code=0)).out
     # Delivered again, nothing is asked.
@@ -106,6 +108,28 @@ async def test_what_no_number_of_these_questions_decides_is_inconclusive(tmp_pat
         await run(tmp_path, *RUN, code=3)
     _, second = await entries(tmp_path)
     assert (second["state"], second["saved"], second["is_complete"]) == ("inconclusive", 0, True)
+
+
+async def test_a_suite_may_be_about_questions_like_these(tmp_path: Path) -> None:
+    tiny.write_scenes(tmp_path, SAMPLES)
+    for step, mistakes in ((100, 10), (200, 10), (300, 60)):
+        deliver(tmp_path, step, mistakes)
+    async with ChatServer(otherwise=judge) as server:
+        suite(tmp_path, server.url, anchors=False, target="similar")
+        await run(tmp_path, *RUN, code=1)
+        first, same, worse = await entries(tmp_path)
+        check = {"benchmark": "capability", "figure": "average.f1", "max_drop": 5.0}
+        tiny.text(tmp_path / "policy.yaml", yaml.safe_dump({"checks": [check]}))
+        words = ("gate", "--policy", "policy.yaml", first["run"], worse["run"], "--json")
+        gated = await run(tmp_path, *words, code=1)
+    # Others may differ where these do not: nothing is sure with fewer than 20 changes.
+    assert (same["state"], worse["state"]) == ("inconclusive", "regressed")
+    assert (same["saved"], worse["saved"] > 0.5 * SAMPLES) == (0, True)
+    for each in (same, worse):
+        assert each["findings"][0]["target"] == "questions like these"
+    assert "for questions like these" in worse["reason"]
+    (finding,) = json.loads(gated.out)["findings"]
+    assert (finding["target"], finding["on_these"]) == ("these questions", None)
 
 
 async def test_what_cannot_be_judged_in_sequence_is_refused(tmp_path: Path) -> None:

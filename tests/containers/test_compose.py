@@ -23,6 +23,7 @@ from caliper.wiring.service_settings import (
 )
 from caliper.wiring.settings import Settings, read_settings, variable
 from caliper.wiring.store_access import store_access
+from caliper.wiring.suites_settings import SuitesSettings
 
 SETTINGS = {name.replace("_", "-"): kind for name, kind in SERVICES.items()}
 STAGES = ("aggregator", "captioner", "judge", "qa_reader")
@@ -163,6 +164,21 @@ def test_settings_of_the_command_line_are_too(
         for key in ("access-key", "secret-key")
     }
     assert (access.access_key, access.secret_key) == (made["access-key"], made["secret-key"])
+
+
+def test_webhooks_are_received_by_tls_on_loopback_alone(
+    services: dict[str, Service], secrets: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    text = (ROOT / "docker" / "webhooks.yaml").read_text("utf-8")
+    ((name, added),) = yaml.safe_load(text)["services"].items()
+    assert re.findall(r"\$\{(\w+)", added["volumes"][0]) == ["WEBHOOK_SECRETS"]
+    merged = {**services[name], "environment": services[name]["environment"] | added["environment"]}
+    environment(merged, secrets, monkeypatch)
+    given = read_settings(SuitesSettings).webhooks()
+    assert given is not None
+    (address, tls), (port,) = given, added["ports"]
+    assert tls is not None
+    assert port == f"127.0.0.1:8090:{address.port}"
 
 
 def test_services_find_each_other(

@@ -150,6 +150,7 @@ _OF = {
     "checkpoint-pods": frozenset(
         (*_to(CHECKPOINT.name, 8000, "suites"), *_to_the_api_server("suites"))
     ),
+    "webhooks": frozenset(_to("suites", 8090, CLIENT.name)),
     "keda": frozenset(_to("kafka", _KAFKA, KEDA.name)),
     "one-server": frozenset(_to("tgi-judge", 8443, "qa-reader")),
     "keda-gpus": frozenset((*_to("kafka", _KAFKA, KEDA.name), *_to("prometheus", 9090, KEDA.name))),

@@ -17,6 +17,7 @@ from caliper.adapters.cluster.recipes import CERTIFICATE
 BY_PEOPLE = {
     "hub-token": ("token",),
     "caliper-alert-receiver": ("url",),
+    "caliper-webhooks": ("mlflow", "huggingface", "wandb"),
     "caliper-model-bucket": ("rclone.conf",),
 }
 
@@ -45,6 +46,9 @@ def start(
     for mount in container.get("volumeMounts", []):
         place = root / mount["mountPath"].lstrip("/")
         places.append(mount["mountPath"])
+        if "subPath" not in mount:
+            # Also for a Secret that nobody made, if it is optional.
+            place.mkdir(parents=True, exist_ok=True)
         for name, content in files(pod.volumes[mount["name"]], maps, made):
             part = mount.get("subPath", "")
             if part not in ("", name):

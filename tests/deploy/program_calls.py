@@ -71,6 +71,7 @@ def of_settings(settings: Settings) -> Iterator[Called]:
                 yield Called(peer, Address.parse(target.address), target.tls)
     if isinstance(settings, SuitesSettings):
         settings.access()
+        settings.webhooks()
         target = settings.peer("gateway", settings.gateway)
         yield Called("gateway", Address.parse(target.address), target.tls)
 

@@ -26,7 +26,7 @@ MANIFESTS = ROOT / "deploy" / "k8s"
 OVERLAYS = ("base", "overlays/external", "overlays/local")
 COMPONENTS = ("keda", "prometheus-operator", "vllm")
 OF_THE_BUNDLED_PROMETHEUS = ("alertmanager",)
-OF_SUITES = ("checkpoint-pods",)
+OF_SUITES = ("checkpoint-pods", "webhooks")
 OF_MODELS = (
     ("large-judge",),
     ("one-server",),
@@ -73,7 +73,7 @@ RENDERINGS = (
     *(Rendering(overlay, some) for overlay in OVERLAYS for some in _subsets(COMPONENTS)),
     *(Rendering(overlay, OF_THE_BUNDLED_PROMETHEUS) for overlay in ("base", "overlays/local")),
     *(Rendering(overlay, OF_SUITES) for overlay in OVERLAYS),
-    *(Rendering("base", (name,)) for name in (*OF_CLUSTERS, *OF_WEIGHTS)),
+    *(Rendering("base", (name,)) for name in (*OF_SUITES, *OF_CLUSTERS, *OF_WEIGHTS)),
     *(Rendering("base", some) for some in (*OF_MODELS, OF_GPUS, (*OF_GPUS, "vllm"))),
 )
 BASE = Rendering("base")

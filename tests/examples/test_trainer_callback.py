@@ -43,6 +43,7 @@ class Trainer:
 @pytest.fixture
 def callback_class() -> Any:
     path = EXAMPLES / "training" / "trainer_callback.py"
+    assert len(path.read_text("utf-8").splitlines()) <= 30
     spec = importlib.util.spec_from_file_location("trainer_callback", path)
     assert spec is not None
     assert spec.loader is not None

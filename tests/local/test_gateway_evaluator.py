@@ -288,7 +288,6 @@ async def test_a_captioner_that_serves_another_revision(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("more", "field"),
     [
-        ({"retention": {"keep": 3}}, "retention"),
         ({"serve": {"command": ["sh"]}}, "serve.command"),
         ({"serve": {"pod": {"spec": {}}, "namespace": "kube-system"}}, "serve.namespace"),
         ({"serve": {"pod": {"spec": {}}, "account": "/"}}, "serve.account"),

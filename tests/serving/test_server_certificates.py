@@ -1,10 +1,12 @@
 """A running server takes the certificates that its files hold, and callers those of theirs."""
 
+import ssl
 from collections.abc import Callable
 from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
+import aiohttp
 import grpc
 import pytest
 from pydantic import SecretStr
@@ -18,11 +20,18 @@ from tests.fakes.loopback_server import (
     stub_of,
     token_file,
 )
+from tests.fakes.stores import MemoryStore
 
 from caliper.adapters.cluster.certificates import Authority
 from caliper.adapters.remote.channel import ReopeningChannel, Target
 from caliper.api.judge.v1 import judge_pb2
+from caliper.core.errors import InvalidInput
+from caliper.pipeline.suites.administration import Administration
+from caliper.pipeline.suites.registry import SuiteRegistry
+from caliper.serving.addresses import Address
 from caliper.serving.server_certificates import Tls
+from caliper.serving.webhooks import WebhookReceiver
+from caliper.wiring.clock import SystemClock
 
 REQUEST = judge_pb2.JudgeRequest()
 DAY = timedelta(days=1)
@@ -102,6 +111,37 @@ async def test_the_old_certificate_stays_while_the_files_are_none(
         assert await answer(target(server.address, ca)) is OK
         pair(tmp_path / "server", OTHERS)
         assert await answer(target(server.address, others)) is OK
+
+
+async def test_a_server_of_http_takes_new_files_as_well(tmp_path: Path) -> None:
+    tls = pair(tmp_path / "server")
+    trusts = [ssl.create_default_context(cadata=each.text.decode()) for each in (OURS, OTHERS)]
+    secrets = {"wandb": "ours"}.get
+    book = Administration(SuiteRegistry(MemoryStore(), SystemClock()))
+    receiver = WebhookReceiver(book, (), secrets)
+
+    async def taken(port: int) -> list[bool]:
+        async with aiohttp.ClientSession() as session:
+            answers = []
+            for trust in trusts:
+                try:
+                    await session.get(f"https://127.0.0.1:{port}/", ssl=trust)
+                except aiohttp.ClientConnectorCertificateError:
+                    answers.append(False)
+                else:
+                    answers.append(True)
+            return answers
+
+    # Other machines may reach it, by TLS.
+    async with receiver.listening(Address("0.0.0.0", 0), "field", tls.context()) as address:  # noqa: S104
+        assert await taken(address.port) == [True, False]
+        another_key(tls)
+        assert await taken(address.port) == [True, False]
+        pair(tmp_path / "server", OTHERS)
+        assert await taken(address.port) == [False, True]
+    no_file(tls)
+    with pytest.raises(InvalidInput, match=r"tls\.crt: tls certificate: cannot be used"):
+        tls.context()
 
 
 async def test_a_server_may_want_a_certificate_of_its_callers(tmp_path: Path) -> None:

@@ -104,7 +104,7 @@ class Receiver:
 async def receiver(tmp_path: Path) -> AsyncIterator[Receiver]:
     registry = SuiteRegistry(DirectoryStore(tmp_path), SystemClock())
     await registry.apply(suite())
-    serving = WebhookReceiver(Administration(registry), ["nightly"], SECRETS)
+    serving = WebhookReceiver(Administration(registry), ["nightly"], SECRETS.get)
     async with serving.listening(Address("127.0.0.1", 0), "--listen") as address:
         yield Receiver(registry, address)
 
@@ -219,7 +219,7 @@ async def test_what_is_no_delivery_is_refused(receiver: Receiver) -> None:
 
 async def test_a_sender_without_a_secret_and_other_machines_are_refused(tmp_path: Path) -> None:
     registry = SuiteRegistry(DirectoryStore(tmp_path), SystemClock())
-    serving = WebhookReceiver(Administration(registry), ["nightly"], {"wandb": ""})
+    serving = WebhookReceiver(Administration(registry), ["nightly"], {"wandb": ""}.get)
     async with serving.listening(Address("127.0.0.1", 0), "--listen") as address:
         client = Receiver(registry, address)
         for sender in SECRETS:

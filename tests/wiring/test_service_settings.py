@@ -13,6 +13,7 @@ from caliper.wiring.service_settings import (
     QaReaderSettings,
 )
 from caliper.wiring.settings import SERVICES, access, read_settings
+from caliper.wiring.suites_settings import SuitesSettings
 
 SECRET = "not for everybody"
 
@@ -137,6 +138,23 @@ def test_pages_are_off_until_an_address_of_this_machine_is_given(
         monkeypatch.setenv("CALIPER_GATEWAY_PAGE_ADDRESS", far)
         with pytest.raises(InvalidInput, match="CALIPER_GATEWAY_PAGE_ADDRESS: pages ask for no"):
             read_settings(GatewaySettings).page()
+
+
+def test_webhooks_are_off_until_there_is_an_address(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    assert read_settings(SuitesSettings).webhooks() is None
+    monkeypatch.setenv("CALIPER_SUITES_WEBHOOKS_ADDRESS", "127.0.0.1:8090")
+    with pytest.raises(InvalidInput, match="CALIPER_SUITES_WEBHOOKS_SECRETS: required to rec"):
+        read_settings(SuitesSettings).webhooks()
+    monkeypatch.setenv("CALIPER_SUITES_WEBHOOKS_SECRETS", str(tmp_path))
+    (tmp_path / "wandb").write_text("ours\n", "utf-8")
+    settings = read_settings(SuitesSettings)
+    assert settings.webhooks() == (Address("127.0.0.1", 8090), None)
+    assert [settings.webhook_secret(each) for each in ("mlflow", "wandb")] == [None, "ours"]
+    monkeypatch.setenv("CALIPER_SUITES_WEBHOOKS_ADDRESS", "0.0.0.0:8090")
+    with pytest.raises(InvalidInput, match="CALIPER_SUITES_TLS_CERTIFICATE: required to receive"):
+        read_settings(SuitesSettings).webhooks()
 
 
 def test_a_ca_for_models_is_of_use_where_one_is_reached_by_tls(

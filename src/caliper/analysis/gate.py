@@ -28,6 +28,7 @@ from typing import NamedTuple
 from caliper.analysis.compare import Difference
 from caliper.analysis.exact import constant_p
 from caliper.analysis.significance import LEVEL, holm, upper_tail
+from caliper.analysis.targets import Target
 from caliper.benchmarks.base import Better
 from caliper.benchmarks.registry import benchmark
 from caliper.core.report import Path
@@ -91,8 +92,8 @@ class Policy:
 
 @dataclass(frozen=True, slots=True)
 class GateFinding:
-    """The result of one check for one figure. `better` says whether more or less of it is better;
-    `reason` says why the result is inconclusive.
+    """The result of one check for one figure, about `target`. `better` says whether more or less of
+    it is better; `reason` says why the result is inconclusive.
     """
 
     check: Check
@@ -102,6 +103,7 @@ class GateFinding:
     margin: float | None = None
     reason: str = ""
     better: Better = Better.MORE
+    target: Target = Target.SIMILAR
 
 
 @dataclass(frozen=True, slots=True)

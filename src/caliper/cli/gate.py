@@ -25,7 +25,7 @@ from caliper.cli.tables import text_table
 from caliper.core.errors import InvalidInput
 from caliper.local.gate_results import compared_gate, decided_gate
 from caliper.local.policy import read_policy
-from caliper.pipeline.comparing.gate_decision import GATE_REQUEST
+from caliper.pipeline.comparing.gate_decision import GATE_REQUEST, describe_target, on_these
 
 PolicyFile = Annotated[
     Path, typer.Option("--policy", help="YAML file with the checks (see docs/comparing.md).")
@@ -126,7 +126,7 @@ def _row(finding: GateFinding) -> tuple[str, ...]:
     colour, difference = _COLOURS[finding.decision], finding.difference
     verdict = f"[{colour}]{finding.decision}[/{colour}]"
     over = "" if difference is None else basis(difference)
-    if reasons := "; ".join(filter(None, (finding.reason, over))):
+    if reasons := "; ".join((describe_target(finding), *filter(None, (finding.reason, over)))):
         verdict += f" [dim]{escape(reasons)}[/dim]"
     figures = ("", "", "")
     if difference is not None:
@@ -142,7 +142,7 @@ def _as_json(before: str, after: str, result: GateResult) -> dict[str, object]:
         "base": before,
         "candidate": after,
         "decision": result.decision,
-        "findings": [asdict(finding) for finding in result.findings],
+        "findings": [{**asdict(each), "on_these": on_these(each)} for each in result.findings],
     }
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+from dataclasses import replace
 from datetime import timedelta
 from typing import Annotated, Any
 
@@ -19,6 +20,7 @@ from caliper.local.installation import open_gateway, store_at
 from caliper.pipeline.gateway.purge import OldRun, Retention, delete_run, old_runs
 from caliper.pipeline.store.pack_store import PackStore
 from caliper.pipeline.store.run_record import Evaluation
+from caliper.pipeline.suites.kept_runs import runs_of_suites
 from caliper.wiring.clock import SystemClock
 
 Name = Annotated[str, typer.Option("--name", help="Only runs of the checkpoint with this label.")]
@@ -84,8 +86,9 @@ def purge(
     """Remove old runs from the store, with the replies that no other run uses.
 
     Without --yes, only lists them, with their objects and bytes. A run stays if it is not over,
-    ended within the last hour, or cannot be read. Datasets, media, uploaded captions and replies
-    of captioners stay. After an interruption, the same command completes the removal.
+    ended within the last hour, cannot be read, or is kept by a suite. Datasets, media, uploaded
+    captions and replies of captioners stay. After an interruption, the same command completes the
+    removal.
     """
     if older_than is None and keep is None:
         raise InvalidInput("say which runs: --older-than DAYS, --keep N, or both")
@@ -107,6 +110,7 @@ async def _purge(
 ) -> list[OldRun]:
     clock, old = SystemClock(), list[OldRun]()
     store = PackStore(store_at(place), clock)
+    retention = replace(retention, kept=await runs_of_suites(store, clock))
     async for each in old_runs(store, retention, clock.now()):
         if yes and not await _remove(store, each):
             continue

@@ -150,7 +150,7 @@ async def open_receiver(
         message = "not set; set that of each sender: MLFLOW, HUGGINGFACE or WANDB"
         raise InvalidInput(message, file="environment", field=field)
     book = Administration(SuiteRegistry(suite_store(), SystemClock()))
-    receiver = webhooks.WebhookReceiver(book, suites, secrets)
+    receiver = webhooks.WebhookReceiver(book, suites, secrets.get)
     address = Address.parse(options.listen, "--listen")
     port = await stack.enter_async_context(receiver.listening(address, "--listen"))
     ERR.print(f"Webhooks on http://{port}/webhooks/", soft_wrap=True, highlight=False)

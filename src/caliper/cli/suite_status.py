@@ -15,7 +15,12 @@ from caliper.core.suites import Suite
 from caliper.local.notify import TOPIC_NAME
 from caliper.local.serve_config import suite_serving
 from caliper.local.suite_config import suite_policy
-from caliper.pipeline.suites.accounts import AccountTotals, expected_spending, limits_of
+from caliper.pipeline.suites.accounts import (
+    AccountTotals,
+    expected_spending,
+    judged_entries,
+    limits_of,
+)
 from caliper.pipeline.suites.progress import EntryProgress
 from caliper.wiring.clock import SystemClock
 
@@ -70,7 +75,8 @@ def _month(
         "spent": account.spent.to_json(),
         "reserved": account.reserved.to_json(),
         "limit": limits_of(suite),
-        "estimate": expected_spending(entries).to_json(),
+        # Before the first one, nobody knows.
+        "estimate": expected_spending(entries).to_json() if judged_entries(entries) else None,
         "checkpoints": account.checkpoints,
     }
 
@@ -148,12 +154,14 @@ def budget_lines(status: Mapping[str, Any]) -> Iterator[str]:
             describe_spending(kind, month["used"][kind], limit)
             for kind, limit in month["limit"].items()
         )
-        estimate = describe_cost(month["estimate"], month["limit"])
+        estimate = "an unknown number"
+        if month["estimate"] is not None:
+            estimate = f"about {describe_cost(month['estimate'], month['limit'])}"
         line = f"{name}: {', '.join(used)} used in {month['month']}"
         line += f" by {month['checkpoints']} checkpoints"
         if any(month["reserved"].values()):
             line += f", {describe_cost(month['reserved'], month['limit'])} of it reserved"
-        yield f"{line}; one more takes about {estimate}"
+        yield f"{line}; one more takes {estimate}"
     if alarms:
         line = f"{name}: {alarms['regressed']} regressed in {alarms['compared']} comparisons"
         yield f"{line}; by chance at most {alarms['expected']:.2g} if none is worse than the margin"

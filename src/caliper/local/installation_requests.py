@@ -49,10 +49,6 @@ def check_installed(suite: Suite) -> None:
             )
             for name in ("namespace", "api", "account")
         },
-        "retention": (
-            suite.keep is not None,
-            "an installation removes runs by CALIPER_GATEWAY_RETENTION_DAYS",
-        ),
         "pack": (config.pack is not None, "an installation has its own prompts"),
         "anchors": (
             config.anchors is not None,

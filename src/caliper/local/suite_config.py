@@ -77,9 +77,10 @@ def read_suite(path: Path, *, installed: bool = False) -> Suite:
     policy = policy_of(keys, path, root)
     if keys.judging == "sequential":
         check_sequential(keys, config, path, root)
-    elif keys.alarms == "suite":
-        message, line = "only with judging: sequential", line_of(root, ("alarms",))
-        raise InvalidInput(message, file=str(path), line=line, field="alarms")
+    elif keys.alarms == "suite" or keys.target == "similar":
+        field = "alarms" if keys.alarms == "suite" else "target"
+        message, line = "only with judging: sequential", line_of(root, (field,))
+        raise InvalidInput(message, file=str(path), line=line, field=field)
     values = {
         "run": named_values(config),
         "captions": captions,
@@ -88,6 +89,7 @@ def read_suite(path: Path, *, installed: bool = False) -> Suite:
         # Left out by default, so that earlier suites keep their versions.
         **({"judging": keys.judging} if keys.judging != "full" else {}),
         **({"alarms": keys.alarms} if keys.alarms != "checkpoint" else {}),
+        **({"target": keys.target} if keys.target != "these" else {}),
         **({"month": month} if month else {}),
         "notify": stored_targets(keys.notify, path.parent),
     }
@@ -157,7 +159,7 @@ def _deciding(config: RunConfig, values: Mapping[str, Any], baseline: Baseline) 
         "policy": values["policy"],
         "margin": values["margin"],
         "baseline": str(baseline),
-        **{key: values[key] for key in ("judging", "alarms") if key in values},
+        **{key: values[key] for key in ("judging", "alarms", "target") if key in values},
     }
 
 

@@ -20,7 +20,7 @@ from caliper.local.suite_config import suite_policy
 from caliper.pipeline.aggregation.look_findings import decision_of, describe, finding_json
 from caliper.pipeline.aggregation.sequential import SequentialPlan
 from caliper.pipeline.comparing.comparison import Comparison
-from caliper.pipeline.comparing.gate_decision import gate_comparison
+from caliper.pipeline.comparing.gate_decision import describe_target, gate_comparison, on_these
 from caliper.pipeline.ledger.runs import StoredRun
 from caliper.pipeline.suites.accounts import SuiteAccounts
 from caliper.pipeline.suites.baselines import BaselineChoice
@@ -111,7 +111,9 @@ async def sequential_plan(
     if "alarms" in suite.values:
         number = await accounts.comparison_number(suite.version, entry.checkpoint.revision)
         alarm_level = spent_alpha(level, number)
-    return SequentialPlan(base, policy, margin, level, None, ModelRoom.rules(), alarm_level)
+    similar = suite.values.get("target") == "similar"
+    rules = ModelRoom.rules()
+    return SequentialPlan(base, policy, margin, level, None, rules, alarm_level, similar)
 
 
 async def decide_by_look(
@@ -141,7 +143,7 @@ def _describe(finding: GateFinding) -> str:
     if difference is not None and difference.value is not None:
         change = f" {difference.value:+.2f}"
     why = f": {finding.reason}" if finding.reason else ""
-    return f"{finding.check.benchmark} {finding.figure}{change}{why}"
+    return f"{finding.check.benchmark} {finding.figure}{change}{why}, {describe_target(finding)}"
 
 
 def _finding_json(finding: GateFinding) -> dict[str, Any]:
@@ -152,7 +154,9 @@ def _finding_json(finding: GateFinding) -> dict[str, Any]:
         "benchmark": finding.check.benchmark,
         "figure": finding.figure,
         "tier": finding.check.tier,
+        "target": finding.target,
         "decision": finding.decision,
+        "on_these": on_these(finding),
         "margin": finding.margin,
         "reason": finding.reason,
         **{name: values.get(name) for name in names},

@@ -46,6 +46,7 @@ class SuiteKeys(Strict):
     step: str = ""
     judging: Literal["full", "sequential"] = "full"
     alarms: Literal["checkpoint", "suite"] = "checkpoint"
+    target: Literal["these", "similar"] = "these"
     budget: SuiteBudget = SuiteBudget()
     retention: SuiteRetention = SuiteRetention()
     timeout: float = Field(default=LONGEST, gt=0)

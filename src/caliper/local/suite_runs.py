@@ -17,7 +17,7 @@ from caliper.core.checkpoints import CheckpointEntry, CheckpointRevision
 from caliper.core.entry_states import EntryCause
 from caliper.core.errors import CaliperError, InvalidInput, LeaseLost, StoreUnavailable
 from caliper.core.spending import Spending
-from caliper.core.suites import BaselineKind, Suite
+from caliper.core.suites import Suite
 from caliper.local.claim_watcher import ClaimWatcher
 from caliper.local.config import RunConfig, check_config
 from caliper.local.directory import DEFAULT_ROOT, RunDirectory
@@ -36,9 +36,10 @@ from caliper.pipeline.aggregation.sequential import SequentialPlan
 from caliper.pipeline.comparing.comparison import Comparison, compare_runs
 from caliper.pipeline.comparing.gate_decision import GATE_REQUEST
 from caliper.pipeline.suites.accounts import SuiteAccounts
-from caliper.pipeline.suites.baselines import BaselineChoice, best_entry
+from caliper.pipeline.suites.baselines import BaselineChoice
 from caliper.pipeline.suites.claims import EntryClaim
 from caliper.pipeline.suites.evaluation import EntryResult
+from caliper.pipeline.suites.kept_runs import kept_runs
 from caliper.pipeline.suites.registry import StoredEntry, SuiteRegistry
 from caliper.pipeline.suites.slots import ServingSlot
 from caliper.ports.clock import Clock
@@ -216,24 +217,11 @@ class LocalEvaluator:
 
 
 def outdated_runs(suite: Suite, entries: Sequence[CheckpointEntry]) -> list[str]:
-    """The runs of all checkpoints except the last ones and except those that are or may become a
-    baseline: the best, the tagged and the pinned one. Runs of earlier versions of the suite go
-    before those of the current one.
-    """
+    """The runs of all checkpoints that the suite does not keep."""
     if suite.keep is None:
         return []
-    every = [each for each in entries if each.run and not each.is_open]
-    ended = [each for each in every if each.version == suite.version]
-    earlier = [each for each in every if each.version != suite.version]
-    retained = [each for each in every if each.checkpoint.tags]
-    retained += (earlier + ended)[-suite.keep :]
-    if complete := [each for each in ended if each.is_complete]:
-        retained += [best_entry(complete), complete[-1]]
-    if suite.baseline.kind is BaselineKind.PINNED:
-        pin = suite.baseline.name
-        retained += [each for each in ended if each.checkpoint.revision.startswith(pin)]
-    runs = {each.run for each in retained} | {each.run for each in entries if each.is_open}
-    return [each.run for each in every if each.run not in runs]
+    kept = kept_runs(suite, entries)
+    return [each.run for each in entries if each.run and each.run not in kept]
 
 
 async def _compare(base: str, run: str) -> Comparison:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import logging
-from collections.abc import Awaitable, Callable, Mapping
+from collections.abc import Awaitable, Callable, Mapping, Sequence
 from contextlib import AsyncExitStack
 from dataclasses import replace
 from functools import lru_cache, partial
@@ -28,6 +28,7 @@ from caliper.local.run_costs import RunCosts
 from caliper.pipeline.asking.memory_limit import MemoryLimit
 from caliper.pipeline.comparing.comparer import Comparer
 from caliper.pipeline.store.owners import Ownership
+from caliper.pipeline.suites.administration import Administration
 from caliper.pipeline.suites.arrivals import Arrivals
 from caliper.pipeline.suites.evaluation import CheckpointEvaluator
 from caliper.pipeline.suites.latest import LatestScores
@@ -36,9 +37,11 @@ from caliper.pipeline.suites.notifications import BucketNotifications, BucketPla
 from caliper.pipeline.suites.outbox import Outbox, Targets
 from caliper.pipeline.suites.registry import SuiteRegistry
 from caliper.pipeline.suites.source_leases import SourceLeases
+from caliper.pipeline.suites.webhooks import SENDERS
 from caliper.ports.notices import NoticeTarget
 from caliper.ports.sources import CheckpointSources
 from caliper.serving.lifecycle import ServiceParts, store_check
+from caliper.serving.webhooks import WebhookReceiver
 from caliper.wiring.grounds import Ground, ground_of, kafka_access
 from caliper.wiring.hosts import HostRoom
 from caliper.wiring.prices import Prices, parse_prices
@@ -147,11 +150,32 @@ async def suites(settings: SuitesSettings) -> ServiceParts:
     controller = SuiteController(ground, evaluator, targets, open_arrivals, sources)
     parts = ServiceParts(
         (),
-        tasks=(controller.run,),
+        tasks=(controller.run, *_receiving(settings, ground)),
         checks={"store": store_check(ground.store)},
         close=(comparer.close, gateway.close, decoders.close, *ground.close),
     )
     return with_metrics(parts, ground, settings)
+
+
+def _receiving(settings: SuitesSettings, ground: Ground) -> Sequence[Callable[[], Awaitable[None]]]:
+    """The task that receives webhooks, if any. Raises InvalidInput naming the wrong variable."""
+    place = settings.webhooks()
+    if place is None:
+        return ()
+    assert ground.whole is not None  # noqa: S101 - the store of an installation is
+    book = Administration(SuiteRegistry(ground.whole, ground.clock))
+    receiver = WebhookReceiver(book, (), settings.webhook_secret)
+    address, tls = place
+
+    async def receive() -> None:
+        field = variable(type(settings), "webhooks_address")
+        async with receiver.listening(address, field, tls) as actual:
+            known = ", ".join(filter(settings.webhook_secret, SENDERS)) or "nobody: no secrets"
+            scheme = "https" if tls else "http"
+            _LOG.info("webhooks of %s on %s://%s/webhooks/", known, scheme, actual)
+            await asyncio.Event().wait()
+
+    return (receive,)
 
 
 def _serving(settings: SuitesSettings, ground: Ground, decoders: Decoders) -> SlotCaptioner:

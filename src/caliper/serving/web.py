@@ -10,6 +10,7 @@ from __future__ import annotations
 import asyncio
 import logging
 import socket
+import ssl
 from collections.abc import AsyncIterator, Callable, Iterable, Mapping
 from contextlib import asynccontextmanager
 from dataclasses import replace
@@ -59,9 +60,9 @@ Trouble = Callable[[int, str], web.Response]
 
 @asynccontextmanager
 async def listening(
-    application: web.Application, address: Address, field: str
+    application: web.Application, address: Address, field: str, tls: ssl.SSLContext | None = None
 ) -> AsyncIterator[Address]:
-    """Serve over plain HTTP while the context lasts. Yields the address with the actual port.
+    """Serve while the context lasts. Yields the address with the actual port.
 
     Raises InvalidInput naming `field` when the address is taken.
     """
@@ -78,7 +79,7 @@ async def listening(
         # localhost may resolve to two addresses, and each would get its own port.
         host = "127.0.0.1" if address.host == "localhost" else address.host
         try:
-            await web.TCPSite(runner, host, address.port).start()
+            await web.TCPSite(runner, host, address.port, ssl_context=tls).start()
         except OSError as error:
             message = f"cannot listen on {address}: {error.strerror or error}"
             raise InvalidInput(message, field=field) from error

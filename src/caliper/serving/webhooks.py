@@ -1,11 +1,12 @@
-"""The receiver of webhooks that announce checkpoints, on loopback: others come through a proxy."""
+"""The receiver of webhooks that announce checkpoints: on loopback, or anywhere by TLS."""
 
 from __future__ import annotations
 
 import asyncio
 import json
 import logging
-from collections.abc import Mapping, Sequence
+import ssl
+from collections.abc import Callable, Sequence
 from contextlib import AbstractAsyncContextManager
 
 from aiohttp import web
@@ -22,27 +23,35 @@ _DEADLINE = 30.0
 
 
 class WebhookReceiver:
-    """Registers what senders announce at /webhooks/NAME in the suites of these names. `secrets`
-    are by sender; without one, a sender is refused.
+    """Registers what senders announce at /webhooks/NAME in the suites of these names, or in all.
+    `secret_of` gives the secret of a sender; without one, it is refused.
     """
 
     def __init__(
-        self, book: Administration, suites: Sequence[str], secrets: Mapping[str, str]
+        self,
+        book: Administration,
+        suites: Sequence[str],
+        secret_of: Callable[[str], str | None],
     ) -> None:
-        self._book, self._suites, self._secrets = book, suites, secrets
+        self._book, self._suites, self._secret_of = book, suites, secret_of
 
-    def listening(self, address: Address, field: str) -> AbstractAsyncContextManager[Address]:
+    def listening(
+        self, address: Address, field: str, tls: ssl.SSLContext | None = None
+    ) -> AbstractAsyncContextManager[Address]:
         """Serve while the context lasts; it gives the actual address. Raises InvalidInput naming
-        `field` for an address that other machines can reach, or that is taken.
+        `field` for an address that is taken, or that other machines can reach without TLS: Hugging
+        Face sends its secret as it is.
         """
-        refuse_remote(address, field)
+        if tls is None:
+            refuse_remote(address, field)
         application = web.Application(client_max_size=_LARGEST_BODY)
         application.router.add_post("/webhooks/{sender}", self._receive)
-        return listening(application, address, field)
+        return listening(application, address, field, tls)
 
     async def _receive(self, request: web.Request) -> web.Response:
         name = request.match_info["sender"]
-        sender, secret = SENDERS.get(name), self._secrets.get(name, "")
+        sender = SENDERS.get(name)
+        secret = self._secret_of(name) if sender else ""
         if sender is None or not secret:
             return web.Response(status=404)
         try:

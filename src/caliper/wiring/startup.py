@@ -19,6 +19,7 @@ from caliper.adapters.trust import tls_context
 from caliper.core.errors import CaliperError, InvalidInput
 from caliper.pipeline.gateway.retention import purge_daily
 from caliper.pipeline.planning.resolution import LocalStages
+from caliper.pipeline.suites.kept_runs import runs_of_suites
 from caliper.pipeline.work.idle_stages import IdleStages
 from caliper.ports.stages import StageDescription, StageDirectory
 from caliper.serving.addresses import Address
@@ -131,7 +132,7 @@ async def gateway(settings: GatewaySettings) -> ServiceParts:
         closing = replace(closing, tasks=(lambda: idle.follow(targets, _AWAKE),))
     parts = [gateway_parts(ground, directory, scores, GatewayOptions.of(settings))]
     if (days := settings.retention_days) is not None and ground.whole is not None:
-        cleaning = partial(purge_daily, ground.whole, days, ground.clock)
+        cleaning = partial(purge_daily, ground.whole, days, ground.clock, runs_of_suites)
         parts.append(ServiceParts((), tasks=(cleaning,)))
     return with_metrics(merge_parts([*parts, closing]), ground, settings)
 

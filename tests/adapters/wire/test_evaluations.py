@@ -58,12 +58,26 @@ CHECKS = st.builds(Check, WORDS, TEXTS, st.sampled_from(Tier), DROPS, DROPS, st.
 POLICIES = st.builds(Policy, st.lists(CHECKS, max_size=2).map(tuple), LEVELS, st.floats(0, 1))
 RUNS = st.just("") | WORDS
 CRITERIA = st.builds(
-    StopCriterion, WORDS, st.none() | POLICIES, DROPS, LEVELS, RUNS, RUNS, st.none() | LEVELS
+    StopCriterion,
+    WORDS,
+    st.none() | POLICIES,
+    DROPS,
+    LEVELS,
+    *2 * (RUNS,),
+    st.none() | LEVELS,
+    st.booleans(),
 )
 FIGURES, NEEDED = st.floats(-1, 1), st.none() | st.integers(0, 2**32)
 FINDINGS, QUESTIONS = st.sampled_from(Finding), st.integers(0, 2**32)
 CHECK_LOOKS = st.builds(
-    CheckLook, WORDS, FINDINGS, *4 * (FIGURES,), *4 * (QUESTIONS,), NEEDED, *2 * (FIGURES,)
+    CheckLook,
+    WORDS,
+    FINDINGS,
+    *4 * (FIGURES,),
+    *4 * (QUESTIONS,),
+    NEEDED,
+    *2 * (FIGURES,),
+    st.booleans(),
 )
 LOOKS = st.builds(
     Look,

@@ -12,7 +12,7 @@ _SECRET_NAME = re.compile(
     r"PASSWORD|PASSWD|TOKEN|SECRET|API_?KEY|ACCESS_KEY|PRIVATE", re.IGNORECASE
 )
 # Where a secret is, rather than what it is; `__FILE` is how Grafana says it.
-_PLACE = re.compile(r"(_FILE|__FILE|_PATH|_DIR|TOKENS)$", re.IGNORECASE)
+_PLACE = re.compile(r"(_FILE|__FILE|_PATH|_DIR|TOKENS|WEBHOOKS_SECRETS)$", re.IGNORECASE)
 _KEY_TEXT = re.compile(r"-----BEGIN [A-Z ]*PRIVATE KEY-----|password\s*=\s*[\"']?\w", re.IGNORECASE)
 
 # What a shell puts in the place of a file: it becomes a word of a command, or a variable.

@@ -1,7 +1,7 @@
 """What is known of a comparison before its first question is asked."""
 
 from collections import Counter
-from dataclasses import replace
+from dataclasses import asdict, replace
 
 import pytest
 from tests.fakes import runs
@@ -26,6 +26,7 @@ from caliper.pipeline.aggregation.known_questions import (
 from caliper.pipeline.aggregation.sequential import SequentialPlan
 from caliper.pipeline.ledger.run_ledger import RunLedger
 from caliper.pipeline.ledger.runs import Runs, StoredRun
+from caliper.pipeline.ledger.stop_criterion import StopCriterion
 from caliper.pipeline.store.plan import Captions
 
 RULES = LexicalAnswerer()
@@ -139,6 +140,13 @@ async def test_a_comparison_knows_what_rules_say_of_both_captions_and_what_is_re
     plan = SequentialPlan(base, None, 1.0, 0.05, rules=rules)
     assert plan.digest != replace(plan, rules=None).digest
     assert plan.digest != replace(plan, alarm_level=0.01).digest
+    similar = replace(plan, similar=True).criterion
+    assert plan.digest != similar.digest
+    assert StopCriterion.from_json(asdict(similar)) == similar
+    # As an earlier release wrote it.
+    written = asdict(plan.criterion)
+    del written["similar"]
+    assert StopCriterion.from_json(written) == plan.criterion
     rule = await plan.rule_of(run, {"captionqa": after})
     assert sum(rules.captions.values()) == 2 * len(found)
     assert rules.captions[after[changed]] == rules.captions[before[changed]] == 2

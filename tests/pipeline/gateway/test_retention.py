@@ -34,13 +34,18 @@ async def ended(store: MemoryStore, name: str, clock: FakeClock) -> str:
     return spec.run_id
 
 
+async def nothing(*_: object) -> tuple[()]:
+    """Keeps no run."""
+    return ()
+
+
 async def test_runs_go_once_they_are_old(caplog: pytest.LogCaptureFixture) -> None:
     store, clock = ShakyStore(), FakeClock()
     old = await ended(store, "old", clock)
     clock.seconds = 5 * DAY
     new = await ended(store, "new", clock)
     clock.seconds = 7.5 * DAY
-    cleaning = asyncio.create_task(purge_daily(store, 7, clock))
+    cleaning = asyncio.create_task(purge_daily(store, 7, clock, nothing))
     await until(lambda: f"runs/{old}/{SPEC}" not in store.objects)
     # The first day it failed.
     assert clock.seconds == 8.5 * DAY
@@ -55,7 +60,7 @@ async def test_the_first_run_goes_before_the_objects_of_all_are_listed() -> None
     store, clock = MemoryStore(), FakeClock()
     names = [await ended(store, f"run {place}", clock) for place in range(20)]
     clock.seconds = 30 * DAY
-    cleaning = asyncio.create_task(purge_daily(store, 7, clock))
+    cleaning = asyncio.create_task(purge_daily(store, 7, clock, nothing))
     await until(lambda: not any(f"runs/{run}/{SPEC}" in store.objects for run in names))
     cleaning.cancel()
     # Or else memory, and what a restart begins anew, grow with the number of old runs.

@@ -8,6 +8,7 @@ from caliper.adapters.exports.junit import JunitCase, JunitSuite, junit_text
 from caliper.adapters.exports.markdown import grid, plain
 from caliper.adapters.phrases import basis, checked_figure, interval, number
 from caliper.analysis.gate import Decision, GateFinding, GateResult, Tier
+from caliper.pipeline.comparing.gate_decision import describe_target
 
 _WORDS = {
     Decision.PASSED: "**Passed.** A larger drop than each check allows is ruled out.",
@@ -32,8 +33,9 @@ def gate_rows(result: GateResult) -> list[tuple[str, ...]]:
 def _row(finding: GateFinding) -> tuple[str, ...]:
     difference = finding.difference
     over = "" if difference is None else basis(difference)
+    explanation = f"{finding.decision} {describe_target(finding)}"
     explanation = ": ".join(
-        filter(None, (str(finding.decision), "; ".join(filter(None, (finding.reason, over)))))
+        filter(None, (explanation, "; ".join(filter(None, (finding.reason, over)))))
     )
     figures = [""] * 4
     if difference is not None:

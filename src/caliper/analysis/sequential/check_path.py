@@ -75,10 +75,10 @@ class CheckLook:
     `high` its bounds, each of which holds at every look with probability 1 - its alpha. Of
     questions without a verdict, `low` takes the worst and `high` the best.
 
-    `drawn` of `questions` are judged, beside `reused` ones; `discordant` of them differ from the
-    baseline. `needed_more` is about how many more questions would decide the check: None if it is
-    decided or no number would. `p_regressed` and `p_passed` are the least p-values of all looks,
-    not adjusted.
+    `similar` is that of the target. `drawn` of `questions` are judged, beside `reused` ones;
+    `discordant` of them differ from the baseline. `needed_more` is about how many more questions
+    would decide the check: None if it is decided or no number would. `p_regressed` and `p_passed`
+    are the least p-values of all looks, not adjusted.
     """
 
     name: str
@@ -94,6 +94,7 @@ class CheckLook:
     needed_more: int | None
     p_regressed: float
     p_passed: float
+    similar: bool = False
 
 
 @dataclass(slots=True)
@@ -205,6 +206,7 @@ class CheckPath:
             self._needed(middle, float(variance.max()), drawn),
             self.p_values.regressed,
             self.p_values.passed,
+            self._target.similar,
         )
 
     def _variance(self, estimates: StratumEstimates) -> Array:

@@ -83,7 +83,7 @@ class SequentialPlan:
     `policy` has the checks, None for a drop of `margin` points in every headline. `repeats` is
     another judging of some of the baseline's questions, which shows the noise of the judge. The
     verdicts of `rules` on the captions narrow the bound. `alarm_level` is the level of a
-    regression, where it is not `level`.
+    regression, where it is not `level`; `similar` is as in StopTarget.
     """
 
     base: StoredRun
@@ -93,6 +93,7 @@ class SequentialPlan:
     repeats: StoredRun | None = None
     rules: Answerer | None = None
     alarm_level: float | None = None
+    similar: bool = False
     _rule_scores: RuleScores = field(default_factory=dict, init=False, repr=False, compare=False)
 
     @classmethod
@@ -123,6 +124,7 @@ class SequentialPlan:
             repeats,
             rules if own else None,
             criterion.alarm_level,
+            criterion.similar,
         )
 
     @property
@@ -130,7 +132,7 @@ class SequentialPlan:
         """The plan as it is stored."""
         repeats = "" if self.repeats is None else self.repeats.spec.run_id
         rules = self.rules.identity.revision if self.rules is not None else ""
-        more = self.margin, self.level, repeats, rules, self.alarm_level
+        more = self.margin, self.level, repeats, rules, self.alarm_level, self.similar
         return StopCriterion(self.base.spec.run_id, self.policy, *more)
 
     @property
@@ -159,7 +161,7 @@ class SequentialPlan:
         sizes = Counter(unit.stratum for unit in scored)
         checks = [check async for check in self._checks(base, sizes)]
         margin = (self.margin or 0.0) / _POINTS
-        target = StopTarget(margin, self.level, tuple(checks), alarm_alpha=self.alarm_level)
+        target = StopTarget(margin, self.level, tuple(checks), self.similar, self.alarm_level)
         try:
             units = [each.unit for each in questions]
             # In a thread, since it takes a second for ten thousand questions.

@@ -4,7 +4,19 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from caliper.analysis.gate import Check, GateResult, GateSide, Policy, Tier, gate, unfit
+from caliper.analysis.gate import (
+    Check,
+    Decision,
+    GateFinding,
+    GateResult,
+    GateSide,
+    Policy,
+    Tier,
+    gate,
+    unfit,
+)
+from caliper.analysis.targets import Target
+from caliper.benchmarks.base import Better
 from caliper.core.run import RunState
 from caliper.pipeline.comparing.comparison import Against, Comparison, ComparisonRequest, Side
 from caliper.pipeline.ledger.report import run_status
@@ -12,6 +24,7 @@ from caliper.pipeline.ledger.run_ledger import RunLedger
 
 GATE_REQUEST = ComparisonRequest(partial=True, flips=0)
 """Incomplete runs are accepted: the gate then decides nothing instead of failing."""
+_ROUNDING = 1e-9
 
 
 def gate_comparison(policy: Policy, comparison: Comparison) -> GateResult:
@@ -53,3 +66,18 @@ def coverage_gap(
     policy = policy or Policy(tuple(Check(name, "*") for name in sides[1].coverage))
     checks = (check for check in policy.checks if check.tier is not Tier.ADVISORY)
     return next(filter(None, (unfit(policy, check, *sides) for check in checks)), "")
+
+
+def on_these(finding: GateFinding) -> Decision | None:
+    """The decision for these very questions, but for the judge's noise, if all were judged."""
+    difference, margin = finding.difference, finding.margin
+    if difference is None or difference.value is None or margin is None:
+        return None
+    gain = difference.value * (1 if finding.better is Better.MORE else -1)
+    return Decision.PASSED if gain + margin > -_ROUNDING else Decision.REGRESSION
+
+
+def describe_target(finding: GateFinding) -> str:
+    """What a finding is about; if all questions were judged, also the decision for these."""
+    text, decision = f"for {finding.target}", on_these(finding)
+    return text if decision is None else f"{text}; {decision} for {Target.THESE}"

@@ -61,13 +61,14 @@ _Result = TypeVar("_Result")
 
 @dataclass(frozen=True, slots=True)
 class Retention:
-    """The runs to keep: the `newest` by their end, and those that ended within `age`.
+    """The runs to keep: the `newest` by their end, those that ended within `age`, and `kept`.
 
     None disables a criterion.
     """
 
     newest: int | None = None
     age: timedelta | None = None
+    kept: Collection[str] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -117,7 +118,7 @@ async def old_runs(
     ended.sort(key=lambda pair: pair[0])
     candidates = ended[: max(0, len(ended) - (retention.newest or 0))]
     latest = now - max(retention.age or _GRACE, _GRACE)
-    old += [each for when, each in candidates if when <= latest]
+    old += [each for when, each in candidates if when <= latest and each.run not in retention.kept]
     others = RetainedRuns(stored.keys() - {each.run for each in old}, set())
     for run in others.runs:
         others.reused_jobs.update(await reused_jobs(run_store(store, run)))

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import logging
+from collections.abc import Awaitable, Callable, Collection
 from datetime import timedelta
 
 from caliper.core.errors import CaliperError
@@ -15,13 +16,16 @@ _LOG = logging.getLogger(__name__)
 _DAY = 86_400.0
 
 
-async def purge_daily(store: DeletableStore, days: int, clock: Clock) -> None:
-    """Remove runs that ended more than `days` ago, now and once a day, forever. Runs that an error
-    leaves are removed the next day.
+KeptRuns = Callable[[DeletableStore, Clock], Awaitable[Collection[str]]]
+
+
+async def purge_daily(store: DeletableStore, days: int, clock: Clock, kept: KeptRuns) -> None:
+    """Remove runs that ended more than `days` ago and are not `kept`, now and once a day, forever.
+    Runs that an error leaves are removed the next day.
     """
-    retention = Retention(age=timedelta(days=days))
     while True:
         try:
+            retention = Retention(age=timedelta(days=days), kept=await kept(store, clock))
             await _purge(store, retention, clock)
         except CaliperError as error:
             _LOG.warning("old runs are removed tomorrow: %s", error)

@@ -23,7 +23,7 @@ class StopCriterion:
     `policy` has the checks, None for a drop of `margin` points in every headline; `level` is the
     level of each, except `alarm_level`, if given, for regressions. `repeats` is the run that judged
     some of the baseline again, and `rules` the revision of rules whose verdicts narrow the
-    comparison; empty for none.
+    comparison; empty for none. `similar` is as in analysis.sequential.StopTarget.
     """
 
     base: str
@@ -33,13 +33,14 @@ class StopCriterion:
     repeats: str = ""
     rules: str = ""
     alarm_level: float | None = None
+    similar: bool = False
 
     @property
     def digest(self) -> str:
         """The digest of all that decides the run's end and order of draws, except its captions."""
         policy = None if self.policy is None else asdict(self.policy)
         own = [self.base, policy, self.margin, self.level, self.repeats or None]
-        more = [self.rules or None, self.alarm_level]
+        more = [self.rules or None, self.alarm_level, *(["similar"] if self.similar else ())]
         return digest(own if more == [None, None] else [*own, *more])
 
     @classmethod
@@ -52,8 +53,10 @@ class StopCriterion:
                     Check(**{**each, "tier": Tier(each["tier"])}) for each in policy["checks"]
                 )
                 policy = Policy(tuple(checks), policy["level"], policy["min_coverage"])
-            names = ("margin", "level", "repeats", "rules", "alarm_level")
-            return cls(fields["base"], policy, *(fields[name] for name in names))
+            names = ("margin", "level", "repeats", "rules", "alarm_level", "similar")
+            # Earlier releases wrote no target.
+            values = {"similar": False, **fields}
+            return cls(fields["base"], policy, *(values[name] for name in names))
         except (LookupError, TypeError, ValueError) as error:
             raise InvalidInput(f"not a stop criterion: {error!r}") from error
 

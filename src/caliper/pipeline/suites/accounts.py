@@ -29,10 +29,17 @@ _RECENT = 5
 """An estimate is the mean of this many last checkpoints."""
 
 
-def expected_spending(entries: Sequence[CheckpointEntry]) -> Spending:
-    """The estimate for one more checkpoint: the mean of the last ones that were judged."""
+def judged_entries(entries: Sequence[CheckpointEntry]) -> list[CheckpointEntry]:
+    """Those that were judged, in the order in which they ended."""
     judged = (each for each in entries if not each.is_open and each.asked + each.reused)
-    ended = sorted(judged, key=lambda each: each.since)
+    return sorted(judged, key=lambda each: each.since)
+
+
+def expected_spending(entries: Sequence[CheckpointEntry]) -> Spending:
+    """The estimate for one more checkpoint: the mean of the last ones that were judged, nothing
+    before the first.
+    """
+    ended = judged_entries(entries)
     return mean_spending([Spending(one.calls, one.tokens, one.money) for one in ended[-_RECENT:]])
 
 

@@ -132,6 +132,7 @@ def test_the_findings_of_a_gate(
     regression = found.get(("new against old.capability", "average.critical"), ("", ""))
     if regression[0] == "Failure":
         assert regression[1] == (
-            "critical: regression; base 80.00; candidate 70.00; difference \u221210.00; "
+            "critical: regression for questions like these; regression for these questions; "
+            "base 80.00; candidate 70.00; difference \u221210.00; "
             "95% interval \u221212.00 to \u22128.00; allowed 1.00"
         )

@@ -99,7 +99,7 @@ class StartEvaluationRequest(_message.Message):
     def __init__(self, name: _Optional[str] = ..., benchmarks: _Optional[_Iterable[_Union[BenchmarkRequest, _Mapping]]] = ..., seed: _Optional[int] = ..., limit: _Optional[int] = ..., replicate: _Optional[int] = ..., coverage_floor: _Optional[float] = ..., client_key: _Optional[str] = ..., max_calls: _Optional[int] = ..., max_tokens: _Optional[int] = ..., share_replies: _Optional[bool] = ..., priority: _Optional[_Union[Priority, str]] = ..., judge_share: _Optional[float] = ..., judging: _Optional[_Union[StopCriterion, _Mapping]] = ..., suite: _Optional[str] = ...) -> None: ...
 
 class StopCriterion(_message.Message):
-    __slots__ = ("base", "policy", "margin", "level", "repeats", "rules", "alarm_level")
+    __slots__ = ("base", "policy", "margin", "level", "repeats", "rules", "alarm_level", "similar")
     BASE_FIELD_NUMBER: _ClassVar[int]
     POLICY_FIELD_NUMBER: _ClassVar[int]
     MARGIN_FIELD_NUMBER: _ClassVar[int]
@@ -107,6 +107,7 @@ class StopCriterion(_message.Message):
     REPEATS_FIELD_NUMBER: _ClassVar[int]
     RULES_FIELD_NUMBER: _ClassVar[int]
     ALARM_LEVEL_FIELD_NUMBER: _ClassVar[int]
+    SIMILAR_FIELD_NUMBER: _ClassVar[int]
     base: str
     policy: GatePolicy
     margin: float
@@ -114,7 +115,8 @@ class StopCriterion(_message.Message):
     repeats: str
     rules: str
     alarm_level: float
-    def __init__(self, base: _Optional[str] = ..., policy: _Optional[_Union[GatePolicy, _Mapping]] = ..., margin: _Optional[float] = ..., level: _Optional[float] = ..., repeats: _Optional[str] = ..., rules: _Optional[str] = ..., alarm_level: _Optional[float] = ...) -> None: ...
+    similar: bool
+    def __init__(self, base: _Optional[str] = ..., policy: _Optional[_Union[GatePolicy, _Mapping]] = ..., margin: _Optional[float] = ..., level: _Optional[float] = ..., repeats: _Optional[str] = ..., rules: _Optional[str] = ..., alarm_level: _Optional[float] = ..., similar: _Optional[bool] = ...) -> None: ...
 
 class GatePolicy(_message.Message):
     __slots__ = ("checks", "level", "min_coverage")
@@ -459,7 +461,7 @@ class Look(_message.Message):
     def __init__(self, finding: _Optional[str] = ..., difference: _Optional[float] = ..., low: _Optional[float] = ..., high: _Optional[float] = ..., needed_more: _Optional[int] = ..., checks: _Optional[_Iterable[_Union[CheckLook, _Mapping]]] = ..., open_strata: _Optional[_Iterable[str]] = ..., reason: _Optional[str] = ...) -> None: ...
 
 class CheckLook(_message.Message):
-    __slots__ = ("name", "finding", "difference", "low", "high", "margin", "drawn", "questions", "discordant", "needed_more", "p_regressed", "p_passed", "reused")
+    __slots__ = ("name", "finding", "difference", "low", "high", "margin", "drawn", "questions", "discordant", "needed_more", "p_regressed", "p_passed", "reused", "similar")
     NAME_FIELD_NUMBER: _ClassVar[int]
     FINDING_FIELD_NUMBER: _ClassVar[int]
     DIFFERENCE_FIELD_NUMBER: _ClassVar[int]
@@ -473,6 +475,7 @@ class CheckLook(_message.Message):
     P_REGRESSED_FIELD_NUMBER: _ClassVar[int]
     P_PASSED_FIELD_NUMBER: _ClassVar[int]
     REUSED_FIELD_NUMBER: _ClassVar[int]
+    SIMILAR_FIELD_NUMBER: _ClassVar[int]
     name: str
     finding: str
     difference: float
@@ -486,7 +489,8 @@ class CheckLook(_message.Message):
     p_regressed: float
     p_passed: float
     reused: int
-    def __init__(self, name: _Optional[str] = ..., finding: _Optional[str] = ..., difference: _Optional[float] = ..., low: _Optional[float] = ..., high: _Optional[float] = ..., margin: _Optional[float] = ..., drawn: _Optional[int] = ..., questions: _Optional[int] = ..., discordant: _Optional[int] = ..., needed_more: _Optional[int] = ..., p_regressed: _Optional[float] = ..., p_passed: _Optional[float] = ..., reused: _Optional[int] = ...) -> None: ...
+    similar: bool
+    def __init__(self, name: _Optional[str] = ..., finding: _Optional[str] = ..., difference: _Optional[float] = ..., low: _Optional[float] = ..., high: _Optional[float] = ..., margin: _Optional[float] = ..., drawn: _Optional[int] = ..., questions: _Optional[int] = ..., discordant: _Optional[int] = ..., needed_more: _Optional[int] = ..., p_regressed: _Optional[float] = ..., p_passed: _Optional[float] = ..., reused: _Optional[int] = ..., similar: _Optional[bool] = ...) -> None: ...
 
 class CompareEvaluationsRequest(_message.Message):
     __slots__ = ("runs", "anyway", "partial", "flips", "pictures")
