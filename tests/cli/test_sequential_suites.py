@@ -97,6 +97,77 @@ async def test_a_large_loss_and_a_checkpoint_as_good_need_part_of_the_questions(
     assert (await run(tmp_path, *RUN, code=0)).out == ""
 
 
+async def test_after_a_gain_a_loss_against_the_better_checkpoint_is_found(tmp_path: Path) -> None:
+    tiny.write_scenes(tmp_path, SAMPLES)
+    for step, mistakes in ((100, 60), (200, 10), (300, 30), (400, 11)):
+        deliver(tmp_path, step, mistakes)
+    async with ChatServer(otherwise=judge) as server:
+        suite(tmp_path, server.url, anchors=False, budget={"month": {"calls": 10_000}})
+        await run(tmp_path, *RUN, code=1)
+        first, better, worse, slight = await entries(tmp_path)
+        asked = len(server.requests)
+        (status,) = json.loads((await run(tmp_path, "suite", "status", "--json", code=0)).out)
+        # It is there for others, too: whoever comes later finds it judged in full.
+        deliver(tmp_path, 250, 60)
+        await run(tmp_path, *RUN, code=1)
+        late = (await entries(tmp_path))[2]
+        assert len(server.requests) == asked + late["asked"]
+    revisions = [each["checkpoint"]["revision"] for each in (first, better, better, better)]
+    assert [each["baseline"] for each in (better, worse, slight, late)] == revisions
+    states = [each["state"] for each in (first, better, worse, slight, late)]
+    assert states == ["evaluated", "passed", "regressed", "passed", "regressed"]
+    # A loss, although the first checkpoint was worse still.
+    assert worse["figures"][0]["value"] > first["figures"][0]["value"]
+    assert better["is_improved"]
+    assert better["saved"] > 0
+    assert better["is_complete"]
+    (headline,) = (each for each in better["figures"] if each["is_headline"])
+    assert headline["value"] == pytest.approx(90.0)
+    # Whoever is compared with it pays for the questions that it had not been asked.
+    again = SAMPLES // 20
+    costs = [each["calls"] - each["asked"] for each in (first, better, worse, slight)]
+    assert costs == [0, again, better["saved"] + again, 0]
+    assert status["month"]["used"]["calls"] == asked == sum(
+        each["calls"] for each in (first, better, worse, slight)
+    )
+
+
+async def test_a_baseline_is_judged_in_full_once_whatever_is_killed(tmp_path: Path) -> None:
+    tiny.write_scenes(tmp_path, SAMPLES)
+    deliver(tmp_path, 100, 60)
+    deliver(tmp_path, 200, 10)
+    async with ChatServer(otherwise=judge) as server:
+        suite(tmp_path, server.url, anchors=False, concurrency=4)
+        await run(tmp_path, *RUN, code=0)
+        _, better = await entries(tmp_path)
+        deliver(tmp_path, 300, 10)
+        asked, answered = len(server.requests), 0
+        half = better["saved"] // 2
+
+        async def some(*request: Any) -> Any:
+            nonlocal answered
+            answered += 1
+            if answered > half:
+                await asyncio.Event().wait()
+            return await judge(*request)
+
+        server.from_now_on(some)
+        process = Command(tmp_path, {"CALIPER_PRICES": f"{fake.MODEL}=1/2"}).start(*RUN)
+        try:
+            await asyncio.wait_for(server.until_received(asked + half + 4), 60)
+        finally:
+            process.kill()
+            process.communicate()
+        server.from_now_on(judge)
+        await run(tmp_path, *RUN, code=0)
+        _, better, same = await entries(tmp_path)
+        asked_since = len(server.requests) - asked
+    assert (better["is_complete"], same["state"]) == (True, "passed")
+    assert same["baseline"] == better["checkpoint"]["revision"]
+    # What was in flight is asked again, and nothing else.
+    assert asked_since <= better["saved"] + SAMPLES // 20 + same["asked"] + 4
+
+
 async def test_what_no_number_of_these_questions_decides_is_inconclusive(tmp_path: Path) -> None:
     tiny.write_scenes(tmp_path, SAMPLES)
     for step, mistakes in ((100, 10), (200, 12)):
