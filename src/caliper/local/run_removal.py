@@ -31,7 +31,7 @@ async def remove_run(directory: RunDirectory) -> None:
 
 async def _remove_replies(directory: RunDirectory, root: Path) -> None:
     removed = (directory.path, *directory.path.parents)
-    files = root.glob("*/run.yaml")
+    files = await asyncio.to_thread(lambda: [*root.glob("*/run.yaml")])
     others = [RunDirectory(file.parent) for file in files if file.parent not in removed]
     spec = await asyncio.to_thread(directory.read_spec)
     specs = await asyncio.to_thread(lambda: [each.read_spec() for each in others])
