@@ -26,6 +26,7 @@ from bench.thirty.evaluation import (
     install_model,
     left_behind,
     open_to_all,
+    revision_of,
 )
 from bench.thirty.questions import ColourQuestions, Judge
 from bench.thirty.schedule import Schedule
@@ -83,7 +84,9 @@ async def follow(
     of this mean.
     """
     judge, clock = Judge(flips), asyncio.get_running_loop()
-    async with evaluation(servers, folder, judge, {"priority": "normal"}) as there:
+    # What they gain or lose was set against the first.
+    suite = {"baseline": f"pinned:{revision_of(schedule.qualities[0])}"}
+    async with evaluation(servers, folder, judge, suite) as there:
         await there.apply(start=_START_SECONDS, silence=60, use=3600)
         begun = clock.time()
         there.begin()

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import hashlib
 import json
 import shutil
 from collections.abc import AsyncIterator, Callable, Sequence
@@ -40,6 +41,15 @@ class RealServers:
     bucket: AnnouncingBucket
     triton: str
     models: Path
+
+
+def revision_of(quality: Quality) -> str:
+    """The revision of a checkpoint: the ETag of its object."""
+    return hashlib.md5(_text(quality).encode(), usedforsecurity=False).hexdigest()
+
+
+def _text(quality: Quality) -> str:
+    return json.dumps(asdict(quality))
 
 
 def install_model(models: Path, benchmark: ColourQuestions, folder: Path) -> None:
@@ -102,8 +112,7 @@ class SuiteEvaluation:
 
     async def deliver(self, quality: Quality) -> None:
         """Put a checkpoint into the bucket, perhaps once more."""
-        text = json.dumps(asdict(quality))
-        await asyncio.to_thread(self.servers.bucket.put, PREFIX + quality.name, text)
+        await asyncio.to_thread(self.servers.bucket.put, PREFIX + quality.name, _text(quality))
         self.delivered.setdefault(quality.name, asyncio.get_running_loop().time())
 
     async def remove(self, quality: Quality) -> None:

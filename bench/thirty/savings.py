@@ -27,7 +27,7 @@ from caliper.analysis.sequential import (
 )
 from caliper.analysis.sequential.bound import SPREAD, share_needed
 from caliper.analysis.sequential.strata import Scores
-from caliper.local.judge_repeats import SHARE
+from caliper.local.baseline_runs import SHARE
 
 ALPHA, MARGIN, TASK_MARGIN = 0.05, 0.01, 0.05
 _WITHOUT_REGRESSION = 1e12

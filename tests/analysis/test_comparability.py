@@ -65,6 +65,19 @@ def test_what_is_of_the_checkpoint_keeps_nobody_apart() -> None:
     check_comparable(found)
 
 
+def test_how_captions_were_written_keeps_supplied_ones_not_apart() -> None:
+    def written(**settings: str) -> Report:
+        one = report(spec={"qa_data": {"capability": "1"}} if settings else {})
+        return replace(one, benchmarks=(replace(one.benchmarks[0], settings=settings),))
+
+    first = written(caption_tokens="512", frames="8, evenly")
+    assert len(setup_differences(first, written())) == 3
+    assert incomparable(setup_differences(first, written())) == ()
+    other = written(caption_tokens="512", frames="16, evenly")
+    (frames,) = incomparable(setup_differences(first, other))
+    assert frames.name == "frames"
+
+
 def test_a_benchmark_that_one_run_alone_has_keeps_nobody_apart() -> None:
     first = report(spec={"data": {"capability": "1"}})
     second = report(name="captionqa", spec={"data": {"captionqa": "2"}})

@@ -14,6 +14,7 @@ from bench.thirty.evaluation import (
     install_model,
     left_behind,
     open_to_all,
+    revision_of,
 )
 from bench.thirty.questions import ColourQuestions, Judge
 from tests.fakes.announcing_bucket import announcing_bucket
@@ -77,6 +78,8 @@ async def test_checkpoints_are_evaluated_once_whatever_happens(
         await there.until(hangs.name)
         await there.end()
         entries = await command(tmp_path, "checkpoint", "list")
+        (base,) = {each["baseline"] for each in entries} - {""}
+        assert base == revision_of(first)
         states = {each["checkpoint"]["name"]: each["state"] for each in entries}
         assert states == {
             first.name: "evaluated",

@@ -99,9 +99,10 @@ async def test_runs_of_a_suite_belong_to_its_owners_too(tmp_path: Path) -> None:
             assert found["owners"] == [{"name": "suites", "team": "machines"}, ours]
 
 
-async def test_judged_in_sequence_as_in_a_folder(tmp_path: Path) -> None:
+@pytest.mark.parametrize("first", [10, 90])
+async def test_judged_in_sequence_as_in_a_folder(tmp_path: Path, first: int) -> None:
     tiny.write_scenes(tmp_path, SCENES)
-    steps = {100: 10, 200: 10, 300: 60}
+    steps = {100: first, 200: 10, 300: 60}
     for step, mistakes in steps.items():
         _write_scene_captions(tmp_path / "checkpoints" / f"step-{step}", step, mistakes)
     more = {"judging": "sequential", "alarms": "suite", "margin": 20.0}
@@ -120,7 +121,12 @@ async def test_judged_in_sequence_as_in_a_folder(tmp_path: Path) -> None:
         assert [str(each.state) for each in entries] == ["evaluated", "passed", "regressed"]
         assert all(each.saved > SCENES / 2 for each in entries[1:])
         # 5% of the baseline was judged again, and it is paid for once.
-        assert [each.calls - each.asked for each in entries] == [0, SCENES // 20, 0]
+        again, is_better = SCENES // 20, first > steps[200]
+        for_base = entries[1].saved + again if is_better else 0
+        assert [each.calls - each.asked for each in entries] == [0, again, for_base]
+        base = entries[1 if is_better else 0]
+        assert entries[2].baseline == base.checkpoint.revision
+        assert [each.is_complete for each in entries] == [True, is_better, False]
         part |= {"judge": f"tgi:{chat.url}"}
         written(tmp_path, benchmarks={"capability": part}, anchors=False, **more)
         caliper = Command(tmp_path)

@@ -8,6 +8,7 @@ from tests.fakes import tiny
 from tests.fakes.chat_server import ChatServer
 
 from caliper.adapters.stores.directory import DirectoryStore
+from caliper.local.baseline_runs import place_whole
 from caliper.local.config import check_config
 from caliper.local.directory import RunDirectory
 from caliper.local.run import evaluate
@@ -21,13 +22,16 @@ SAMPLES = 4
 JUDGE = fake.answer('{"score": 1, "reason": "so says the server"}')
 
 
-async def run(folder: Path, name: str, judge: ChatServer, captioner: ChatServer) -> RunDirectory:
+async def run(
+    folder: Path, name: str | Path, judge: ChatServer, captioner: ChatServer
+) -> RunDirectory:
     models = {
         role: f"tgi:{server.url}#{fake.MODEL}@{server.revision}"
         for role, server in (("judge", judge), ("captioner", captioner))
     }
     values = {"benchmarks": {"capability": {"data": folder / "data", **models}}}
-    config = check_config({**values, "anchors": False, "out": folder / "runs" / name})
+    places = {"out": folder / "runs" / name, "store": folder / "runs" / ".store"}
+    config = check_config({**values, "anchors": False, **places})
     async with prepare(config, access(2), SystemClock()) as setup:
         await evaluate(setup, SilentWatcher(), SystemClock(), decoders())
     return RunDirectory(folder / "runs" / name)
@@ -61,6 +65,24 @@ async def test_a_reply_goes_with_the_last_run_that_uses_it(tmp_path: Path) -> No
     await remove_run(runs[2])
     assert (stored(), left) == ((0, 0), [])
     assert [path.name for path in (tmp_path / "runs").iterdir()] == [".store"]
+
+
+async def test_the_run_that_judged_it_in_full_goes_with_it(tmp_path: Path) -> None:
+    tiny.write_pictures(tmp_path, SAMPLES)
+    store = tmp_path / "runs" / ".store"
+    async with (
+        ChatServer(otherwise=JUDGE) as judge,
+        ChatServer(otherwise=JUDGE, revision="a" * 40) as other,
+        ChatServer(otherwise=fake.answer("A park.")) as captioner,
+    ):
+        first = await run(tmp_path, "first", judge, captioner)
+        whole = await run(
+            tmp_path, place_whole(first).relative_to(first.path.parent), other, captioner
+        )
+        assert whole.path == place_whole(first)
+    assert len(list(store.glob("jobs/*/*"))) == 2 * SAMPLES
+    await remove_run(first)
+    assert [*store.glob("jobs/*/*"), *store.glob("runs/*")] == []
 
 
 @pytest.mark.parametrize("readable", [True, False])

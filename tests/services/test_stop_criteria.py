@@ -18,7 +18,7 @@ from caliper.adapters.remote.gateway import RemoteGateway
 from caliper.adapters.stores.directory import DirectoryStore
 from caliper.analysis.gate import Decision, Policy
 from caliper.core.run import RunState
-from caliper.local.judge_repeats import SHARE, place_again
+from caliper.local.baseline_runs import SHARE, place_again
 from caliper.local.submission import send
 from caliper.pipeline.aggregation.look_findings import decision_of
 from caliper.pipeline.aggregation.sequential import SequentialPlan

@@ -18,6 +18,8 @@ from caliper.core.run import RECORDED
 # compared by digest, not by name.
 _CHECKPOINT_FIELDS = ("name", "captions", "replicate", "data_names")
 _ROLES_OF_THE_CHECKPOINT = ("captioner", "media")
+# What a run lacks that was given its captions: how they were written, and questions from the media.
+_OF_A_CAPTIONER = ("caption_tokens", "frames", "images", "taxonomy", "qa_data")
 _ABSENT = "(none)"
 # A gRPC status can carry a few thousand bytes in all.
 _MAX_SHOWN, _MAX_LENGTH = 10, 80
@@ -136,6 +138,8 @@ def _matters(distinction: Distinction, alone: Collection[str]) -> bool:
     if distinction.name in ("coverage_floor", "share_replies", "judging"):
         # These change no verdict, only which run is whole and whose replies it may reuse.
         return False
+    if distinction.name.partition(".")[0] in _OF_A_CAPTIONER:
+        return _ABSENT not in (distinction.first, distinction.second)
     of_checkpoint = distinction.kind == "model" and distinction.name in _ROLES_OF_THE_CHECKPOINT
     of_one_run = distinction.kind == "benchmark" or any(
         part in alone for part in distinction.name.split(".")

@@ -12,6 +12,7 @@ from dataclasses import dataclass, field, fields, replace
 from typing import Any
 
 from caliper.core.entry_states import (
+    COMPARED_STATES,
     ENTRY_AFTER,
     NEW_ROUND,
     NOTICE_KINDS,
@@ -124,8 +125,10 @@ class CheckpointEntry:
 
     `attempts` counts attempts ended by an endpoint, `crashes` the loops that crashed. `reason`
     explains the state. `run` is the name of the run directory or the run id; `is_complete` says
-    whether the run is complete. `figures` are the report's, `findings` the gate's, against the
-    revision `baseline`. `calls`, `tokens` and `money` are those of the process that finished it.
+    whether the run is complete, or was judged in full since. `figures` are the report's, `findings`
+    the gate's, against the revision `baseline`; `is_improved` says that a run which ended early
+    passed, and is surely better in one of them. `calls`, `tokens` and `money` are those of the
+    process that finished it.
     `asked` questions were asked, `reused` got replies that other runs had to the same requests, and
     `saved` were not asked, because the answer was sure.
     `round` counts retries and returns; `notices` are the last transitions to notify people of.
@@ -158,6 +161,7 @@ class CheckpointEntry:
     claims: int = 0
     claimed: str = ""
     started: str = ""
+    is_improved: bool = False
 
     @classmethod
     def new(
@@ -176,6 +180,11 @@ class CheckpointEntry:
     def is_open(self) -> bool:
         """Whether a loop still has to work on it."""
         return self.state in OPEN_STATES
+
+    @property
+    def is_decided(self) -> bool:
+        """Whether its run ended early, and was not judged in full since."""
+        return self.state in COMPARED_STATES and self.saved > 0 and not self.is_complete
 
     @property
     def order(self) -> tuple[float, str, str]:

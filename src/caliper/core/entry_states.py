@@ -25,6 +25,8 @@ class EntryState(StrEnum):
 
 OPEN_STATES = frozenset({EntryState.REGISTERED, EntryState.WAITING, EntryState.EVALUATING})
 """The states that a loop works on. All others are final until somebody retries."""
+COMPARED_STATES = frozenset({EntryState.PASSED, EntryState.REGRESSED, EntryState.INCONCLUSIVE})
+"""The states of entries that a gate judged."""
 
 
 class EntryCause(StrEnum):

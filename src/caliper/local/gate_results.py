@@ -8,9 +8,9 @@ from caliper.analysis.comparability import unique_names
 from caliper.analysis.gate import GateResult, Policy
 from caliper.core.errors import NotComparable
 from caliper.core.run import RunSpec, RunState
+from caliper.local.baseline_runs import plan_by_policy
 from caliper.local.directory import find_run
 from caliper.local.installation import open_gateway
-from caliper.local.judge_repeats import plan_by_policy
 from caliper.pipeline.aggregation.look_findings import gate_result
 from caliper.pipeline.comparing.comparison import Comparison
 from caliper.pipeline.comparing.gate_decision import gate_comparison

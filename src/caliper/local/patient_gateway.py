@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+import asyncio
 from collections.abc import Awaitable, Callable
 from dataclasses import dataclass
 from typing import TypeVar
 
+from caliper.adapters.exports.report_reader import read_report
 from caliper.adapters.remote.gateway import RemoteGateway
 from caliper.core.errors import BackendOverloaded, BackendTimeout, BackendUnavailable
+from caliper.core.report import Report
 from caliper.core.run import FINAL_STATES
 from caliper.pipeline.store.run_record import Evaluation
 from caliper.ports.clock import Clock
@@ -48,6 +51,12 @@ class PatientGateway:
                     self.warn(f"waiting for the gateway: {error}")
                 warned = True
             await self.clock.sleep(pause)
+
+    async def report(self, run: str) -> Report:
+        """The report of a run that has ended, complete or not."""
+        data = await self.call(lambda: self.gateway.report(run, partial=True))
+        # In a thread: the report has all figures of all tasks.
+        return await asyncio.to_thread(read_report, data.decode(), f"run {run}")
 
     async def end(
         self, run: str, on_update: Callable[[Evaluation], None] = lambda _: None

@@ -5,10 +5,12 @@ from __future__ import annotations
 import asyncio
 import shutil
 from contextlib import suppress
+from pathlib import Path
 
 from caliper.adapters.stores.directory import DirectoryStore
 from caliper.core.errors import InvalidInput, StoreUnavailable
 from caliper.core.run import Identity, RunSpec
+from caliper.local.baseline_runs import place_whole
 from caliper.local.directory import RunDirectory
 from caliper.pipeline.asking.captioner import captions_asked_by
 from caliper.pipeline.asking.reuse import reused_jobs
@@ -20,24 +22,27 @@ async def remove_run(directory: RunDirectory) -> None:
     """Remove the directory, and those replies beside it that no other run there requested or uses.
     Captions are removed if no other run has their captioner. If a run cannot be read, all stay.
     """
-    with suppress(InvalidInput, StoreUnavailable):
-        await _remove_replies(directory)
+    root = directory.path.parent
+    for each in (directory, RunDirectory(place_whole(directory))):
+        with suppress(InvalidInput, StoreUnavailable):
+            await _remove_replies(each, root)
     await asyncio.to_thread(shutil.rmtree, directory.path, ignore_errors=True)
 
 
-async def _remove_replies(directory: RunDirectory) -> None:
-    files = directory.path.parent.glob("*/run.yaml")
-    others = [RunDirectory(file.parent) for file in files if file.parent != directory.path]
+async def _remove_replies(directory: RunDirectory, root: Path) -> None:
+    removed = (directory.path, *directory.path.parents)
+    files = await asyncio.to_thread(lambda: [*root.glob("*/run.yaml")])
+    others = [RunDirectory(file.parent) for file in files if file.parent not in removed]
     spec = await asyncio.to_thread(directory.read_spec)
     specs = await asyncio.to_thread(lambda: [each.read_spec() for each in others])
     runs = {each.run_id for each in specs}
     if spec.run_id in runs:
         return
-    shared = DirectoryStore(directory.path.parent / ".store", synced=False)
+    shared = DirectoryStore(root / ".store", synced=False)
     reused = [await reused_jobs(run_store(shared, run)) for run in runs]
     texts_of = await asyncio.to_thread(directory.texts_of, spec)
     using = RetainedRuns(runs, set[str]().union(*reused))
-    keys = [*await own_replies(directory.store(spec), texts_of, spec, using)]
+    keys = [*await own_replies(directory.store(spec, root / ".store"), texts_of, spec, using)]
     if all(_captioners(spec).isdisjoint(_captioners(each)) for each in specs):
         keys += await captions_asked_by(shared, spec.run_id)
     keys += [key async for key in shared.list(f"runs/{spec.run_id}/")]

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Awaitable, Callable
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
 from typing import Any
 
 from caliper.adapters.phrases import state, stuffing_warnings
@@ -24,6 +24,7 @@ from caliper.pipeline.comparing.gate_decision import describe_target, gate_compa
 from caliper.pipeline.ledger.runs import StoredRun
 from caliper.pipeline.suites.accounts import SuiteAccounts
 from caliper.pipeline.suites.baselines import BaselineChoice
+from caliper.pipeline.suites.registry import SuiteRegistry
 from caliper.wiring.models import ModelRoom
 
 CAUSES = {
@@ -62,6 +63,7 @@ class EvaluatedRun:
         return {
             "run": self.name,
             "is_complete": self.report.state == RunState.COMPLETE,
+            "is_improved": False,
             **self.counts,
             "figures": tuple(figures_of(self.report)),
             "calls": self.calls,
@@ -127,8 +129,28 @@ async def decide_by_look(
     effort = f"asked {counts['asked']:,} of {sum(counts.values()):,} questions"
     effort += f", reused {counts['reused']:,}" if counts["reused"] else ""
     reason = "; ".join(filter(None, (describe(look), effort)))
-    findings = tuple(map(finding_json, look.checks))
-    return CAUSES[decision_of(look)], {**against, "reason": reason, "findings": findings}
+    findings, cause = tuple(map(finding_json, look.checks)), CAUSES[decision_of(look)]
+    is_better = cause is EntryCause.SUCCESS and any(check.low > 0 for check in look.checks)
+    found = {"reason": reason, "findings": findings, "is_improved": is_better}
+    return cause, {**against, **found}
+
+
+async def judged_in_full(
+    registry: SuiteRegistry, base: CheckpointEntry, run: str, report: Report
+) -> BaselineChoice:
+    """The choice of a baseline of which another run judged the questions that its own left out, as
+    its registry notes. There is none if that run is not complete. Raises StoreUnavailable.
+    """
+    if report.state != RunState.COMPLETE:
+        return without_baseline(base, state(report))
+    await registry.note_whole(base, tuple(figures_of(report)))
+    return BaselineChoice(replace(base, run=run))
+
+
+def without_baseline(base: CheckpointEntry, reason: str) -> BaselineChoice:
+    """No choice, as the baseline could not be judged in full."""
+    label = base.checkpoint.label
+    return BaselineChoice(missing=f"the baseline {label} could not be judged in full: {reason}")
 
 
 def _headline_policy(comparison: Comparison, margin: float) -> Policy:

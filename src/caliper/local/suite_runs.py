@@ -16,13 +16,14 @@ from caliper.benchmarks.registry import benchmark
 from caliper.core.checkpoints import CheckpointEntry, CheckpointRevision
 from caliper.core.entry_states import EntryCause
 from caliper.core.errors import CaliperError, InvalidInput, LeaseLost, StoreUnavailable
+from caliper.core.run import RunState
 from caliper.core.spending import Spending
 from caliper.core.suites import Suite
+from caliper.local.baseline_runs import config_again, config_whole
 from caliper.local.claim_watcher import ClaimWatcher
 from caliper.local.config import RunConfig, check_config
 from caliper.local.directory import DEFAULT_ROOT, RunDirectory
 from caliper.local.exports import export_directory
-from caliper.local.judge_repeats import config_again
 from caliper.local.run import RunResult, evaluate, run_directory
 from caliper.local.run_costs import check_prices
 from caliper.local.run_removal import remove_run
@@ -30,7 +31,13 @@ from caliper.local.serve_config import ENDPOINT_FIELDS, suite_serving
 from caliper.local.setup import RunSetup, prepare
 from caliper.local.sources import is_gone
 from caliper.local.suite_config import suite_run
-from caliper.local.suite_decisions import EvaluatedRun, decide, decide_by_look, sequential_plan
+from caliper.local.suite_decisions import (
+    EvaluatedRun,
+    decide,
+    decide_by_look,
+    judged_in_full,
+    sequential_plan,
+)
 from caliper.pipeline.aggregation.known_questions import is_deterministic
 from caliper.pipeline.aggregation.sequential import SequentialPlan
 from caliper.pipeline.comparing.comparison import Comparison, compare_runs
@@ -93,7 +100,8 @@ class LocalEvaluator:
         if gone:
             return EntryResult(EntryCause.LOSS, {"reason": gone})
         try:
-            plan = await self._sequential_plan(suite, entry, baseline)
+            baseline = await self._whole(suite, claim, baseline)
+            plan = await self._sequential_plan(suite, claim, baseline)
             result = await self._served_run(suite, claim, plan)
         except (LeaseLost, StoreUnavailable):
             raise
@@ -119,8 +127,23 @@ class LocalEvaluator:
         checkpoint = entry.checkpoint
         return await asyncio.to_thread(is_gone, checkpoint) or await self._loss_of(checkpoint)
 
+    async def _whole(
+        self, suite: Suite, claim: EntryClaim, baseline: BaselineChoice
+    ) -> BaselineChoice:
+        """The baseline, judged in full: the questions that its run left out are asked first."""
+        base = baseline.entry
+        if "judging" not in suite.values or base is None:
+            return baseline
+        directory = RunDirectory(DEFAULT_ROOT / base.run)
+        if (await directory.stored_run.open()).state is RunState.COMPLETE:
+            return baseline
+        result = await self._evaluate(suite, await config_whole(suite, directory), claim)
+        registry = SuiteRegistry(suite_store(), self._clock)
+        place = result.directory.relative_to(DEFAULT_ROOT)
+        return await judged_in_full(registry, base, str(place), result.report)
+
     async def _sequential_plan(
-        self, suite: Suite, entry: CheckpointEntry, baseline: BaselineChoice
+        self, suite: Suite, claim: EntryClaim, baseline: BaselineChoice
     ) -> SequentialPlan | None:
         """How to stop early; None if the suite does not, or there is no baseline. Part of the
         baseline is judged again first.
@@ -130,10 +153,10 @@ class LocalEvaluator:
         directory = RunDirectory(DEFAULT_ROOT / baseline.entry.run)
         base = directory.stored_run
         accounts = SuiteAccounts(suite_store(), self._clock, suite.name)
-        plan = await sequential_plan(suite, entry, base, accounts)
+        plan = await sequential_plan(suite, claim.entry, base, accounts)
         if is_deterministic(base.spec):
             return plan
-        result = await self._evaluate(suite, await config_again(suite, directory))
+        result = await self._evaluate(suite, await config_again(suite, directory), claim)
         repeats = RunDirectory(result.directory).stored_run
         return replace(plan, repeats=repeats)
 
@@ -142,7 +165,7 @@ class LocalEvaluator:
     ) -> RunResult:
         plan, checkpoint = suite_serving(suite.values), claim.entry.checkpoint
         if plan is None:
-            return await self._evaluate(suite, suite_run(suite, checkpoint), sequential, claim)
+            return await self._evaluate(suite, suite_run(suite, checkpoint), claim, sequential)
         warn, place = self._watcher.on_warning, plan.place
         room = HostRoom(access(0))
         server = room.server(plan.model_dump(), DEFAULT_ROOT / ".serving" / f"{place}.log")
@@ -151,7 +174,7 @@ class LocalEvaluator:
         async def work(served: CheckpointEndpoint) -> RunResult:
             await claim.note_server()
             config = suite_run(suite, checkpoint, served)
-            return await self._evaluate(suite, config, sequential, claim)
+            return await self._evaluate(suite, config, claim, sequential)
 
         label = f"{suite.name} {checkpoint.label}"
         return await slot.use(server, checkpoint, label, plan.use, work)
@@ -160,8 +183,8 @@ class LocalEvaluator:
         self,
         suite: Suite,
         config: RunConfig,
+        claim: EntryClaim,
         plan: SequentialPlan | None = None,
-        claim: EntryClaim | None = None,
     ) -> RunResult:
         async with prepare(config, access(config.concurrency), self._clock) as setup:
             self._warn(setup, shares=config.share_replies)
@@ -170,11 +193,11 @@ class LocalEvaluator:
             if plan is not None and plan.is_comparable(setup.spec):
                 spec = replace(setup.spec, judging=plan.digest)
                 run = replace(setup, spec=spec, rule_of=plan.rule_of)
-            watcher = self._watcher
-            if claim is not None:
+            if config.out is None:
+                # The run of the checkpoint, not one beside its baseline's.
                 await claim.note_run(run_directory(run).path.name)
-                watcher = ClaimWatcher(watcher, claim)
             try:
+                watcher = ClaimWatcher(self._watcher, claim)
                 return await evaluate(run, watcher, self._clock, decoders())
             finally:
                 self.spent += spending(setup.models.room.costs, self._prices)

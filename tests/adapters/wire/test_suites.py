@@ -29,6 +29,7 @@ def test_an_entry_comes_back_with_every_field() -> None:
         **{name: number for number, name in enumerate(counts, 1)},
         state=EntryState.REGRESSED,
         is_complete=True,
+        is_improved=True,
         money=3.5,
         figures=(EntryFigure("capability", "average.f1", 50.0, 49.0, 51.0, is_headline=True),),
         findings=({"decision": "regression"},),

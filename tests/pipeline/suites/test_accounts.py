@@ -7,10 +7,10 @@ from tests.fakes.suite_loops import Surroundings
 from tests.fakes.suites import checkpoint, suite
 
 from caliper.core.checkpoints import CheckpointEntry
-from caliper.core.entry_states import EntryState
+from caliper.core.entry_states import EntryCause, EntryState
 from caliper.core.errors import BackendUnavailable
 from caliper.core.spending import Spending
-from caliper.pipeline.suites.accounts import SuiteAccounts, expected_spending
+from caliper.pipeline.suites.accounts import SuiteAccounts, expected_spending, rest_spending
 
 DAY = 86_400.0
 COST = Spending(100, 2_000, 0.5)
@@ -46,6 +46,32 @@ async def test_what_a_month_cannot_pay_waits_for_the_next() -> None:
         around.clock.seconds += 31 * DAY
         await around.once()
         assert set((await around.states()).values()) == {EntryState.EVALUATED, EntryState.PASSED}
+
+
+async def test_what_a_baseline_was_not_asked_is_part_of_the_estimate(
+    around: Surroundings,
+) -> None:
+    around.evaluator.cost = COST
+    suite = await around.applied(month={"calls": 500})
+    entry, _ = await around.registry.register(suite, checkpoint(1))
+    key = entry.key("entries")
+    fields = {**COST.to_json(), "asked": 100, "saved": 350, "is_improved": True}
+    await around.registry.change_entry(key, EntryCause.CLAIM)
+    decided = await around.registry.change_entry(key, EntryCause.SUCCESS, run="r", **fields)
+    assert rest_spending(decided) == Spending(350, 7_000, 1.75)
+    around.arriving = [checkpoint(2)]
+    await around.once()
+    assert around.evaluator.evaluated == [("nightly", "step-2", "step-1")]
+    around.arriving = [checkpoint(1, name="late", revision="late")]
+    await around.once()
+    late = (await around.entries())[1]
+    assert late.state is EntryState.WAITING
+    assert "100 of 500 calls used, and a checkpoint takes about 450 calls; goes on" in late.reason
+    # Once it was judged in full, a checkpoint takes what others took.
+    await around.registry.note_whole(decided, ())
+    await around.once()
+    assert [name for _, name, _ in around.evaluator.evaluated] == ["step-2", "late"]
+    assert rest_spending((await around.entries())[0]) == Spending()
 
 
 async def test_attempts_that_fail_are_paid_and_killed_ones_count_as_estimated(

@@ -43,6 +43,16 @@ def expected_spending(entries: Sequence[CheckpointEntry]) -> Spending:
     return mean_spending([Spending(one.calls, one.tokens, one.money) for one in ended[-_RECENT:]])
 
 
+def rest_spending(baseline: CheckpointEntry | None) -> Spending:
+    """The estimate for the questions that the run of a baseline left out: they are asked before
+    another checkpoint is compared with it.
+    """
+    if baseline is None or not baseline.is_decided or not baseline.calls:
+        return Spending()
+    share = baseline.saved / baseline.calls
+    return Spending(baseline.saved, round(baseline.tokens * share), baseline.money * share)
+
+
 @dataclass(frozen=True, slots=True)
 class AccountTotals:
     """The amounts a suite spent and reserved in a month, and for how many checkpoints."""

@@ -37,10 +37,18 @@ def choose_baseline(
         earlier = [each for each in earlier if rule.name in each.checkpoint.tags]
     if any(each.is_open for each in earlier):
         return BaselineChoice(is_pending=True)
-    complete = [each for each in earlier if each.is_complete]
-    if not complete:
+    named = rule.kind is BaselineKind.TAG
+    able = [each for each in earlier if is_able(each) or (named and each.is_decided)]
+    if not able:
         return BaselineChoice()
-    return BaselineChoice(best_entry(complete) if rule.kind is BaselineKind.BEST else complete[-1])
+    return BaselineChoice(best_entry(able) if rule.kind is BaselineKind.BEST else able[-1])
+
+
+def is_able(entry: CheckpointEntry) -> bool:
+    """Whether later checkpoints are compared with an entry without naming it: it was judged in
+    full, or is surely better than its own baseline. One as good as that leaves it in place.
+    """
+    return entry.is_complete or (entry.is_decided and entry.is_improved)
 
 
 def _pinned(
@@ -54,7 +62,7 @@ def _pinned(
     (pinned,) = matches
     if pinned.is_open:
         return BaselineChoice(is_pending=True)
-    if not pinned.is_complete:
+    if not (pinned.is_complete or pinned.is_decided):
         return BaselineChoice(missing=f"the pinned {pinned.checkpoint.label} is {pinned.state}")
     return BaselineChoice(pinned)
 

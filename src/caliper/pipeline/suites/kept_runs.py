@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from caliper.core.checkpoints import CheckpointEntry
 from caliper.core.errors import InvalidInput, UnknownName
 from caliper.core.suites import BaselineKind, Suite, SuiteState
-from caliper.pipeline.suites.baselines import best_entry
+from caliper.pipeline.suites.baselines import best_entry, is_able
 from caliper.pipeline.suites.registry import SuiteRegistry
 from caliper.ports.clock import Clock
 from caliper.ports.storage import DeletableStore
@@ -24,10 +24,10 @@ def kept_runs(suite: Suite, entries: Sequence[CheckpointEntry]) -> set[str]:
     kept = [each for each in every if each.checkpoint.tags]
     if suite.keep is not None:
         kept += (earlier + ended)[-suite.keep :]
-    if complete := [each for each in ended if each.is_complete]:
-        kept += [best_entry(complete), complete[-1]]
+    if able := [each for each in ended if is_able(each)]:
+        kept += [best_entry(able), able[-1]]
     for late in (each for each in entries if each.is_open):
-        kept += [each for each in complete if each.order < late.order][-1:]
+        kept += [each for each in able if each.order < late.order][-1:]
     if suite.baseline.kind is BaselineKind.PINNED:
         pin = suite.baseline.name
         kept += [each for each in ended if each.checkpoint.revision.startswith(pin)]

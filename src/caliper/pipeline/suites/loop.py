@@ -24,7 +24,12 @@ from caliper.core.errors import (
 from caliper.core.spending import Spending
 from caliper.core.suites import Suite, SuiteState
 from caliper.pipeline.aggregation.lease import Lease
-from caliper.pipeline.suites.accounts import SuiteAccounts, expected_spending, limits_of
+from caliper.pipeline.suites.accounts import (
+    SuiteAccounts,
+    expected_spending,
+    limits_of,
+    rest_spending,
+)
 from caliper.pipeline.suites.administration import Administration
 from caliper.pipeline.suites.arrivals import ArrivalBook, Arrivals
 from caliper.pipeline.suites.baselines import BaselineChoice, choose_baseline
@@ -163,12 +168,14 @@ class SuiteLoop:
             return len(old), False
         entries, left = [each.entry for each in present], 0
         accounts, limits = SuiteAccounts(self._store, self._clock, suite.name), limits_of(suite)
-        estimate = expected_spending([each.entry for each in stored])
-        refusal = (await accounts.present()).refusal(limits, estimate) if limits else ""
+        mean = expected_spending([each.entry for each in stored])
+        account = await accounts.present() if limits else None
         for each in filter(self._is_due, present):
             choice = choose_baseline(suite.baseline, each.entry, entries)
             if choice.is_pending:
                 continue
+            estimate = mean + rest_spending(choice.entry)
+            refusal = account.refusal(limits, estimate) if account else ""
             if refusal and await self._hold(each, refusal):
                 continue
             left += 1

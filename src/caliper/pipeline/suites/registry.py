@@ -21,7 +21,12 @@ from typing import Any
 
 from cachetools import LRUCache
 
-from caliper.core.checkpoints import CheckpointEntry, CheckpointRevision, UnreadableEntry
+from caliper.core.checkpoints import (
+    CheckpointEntry,
+    CheckpointRevision,
+    EntryFigure,
+    UnreadableEntry,
+)
 from caliper.core.entry_states import EntryCause
 from caliper.core.errors import InvalidInput, NotReady, UnknownName
 from caliper.core.suites import (
@@ -214,6 +219,20 @@ class SuiteRegistry:
             moved = await self.move(stored, cause, **fields)
             if moved is not None:
                 return moved.entry
+        raise contention(key)
+
+    async def note_whole(self, entry: CheckpointEntry, figures: tuple[EntryFigure, ...]) -> None:
+        """Note that the run of a decided entry was judged in full, with these figures, unless the
+        entry has changed since. Raises DataLoss, StoreUnavailable.
+        """
+        key = entry.key("entries")
+        for _ in range(TRIES):
+            stored = await self.read(key)
+            if stored is None or not stored.entry.is_decided or stored.entry.run != entry.run:
+                return
+            whole = replace(stored.entry, is_complete=True, figures=figures)
+            if await self._replace(key, whole.to_json(), stored.tag):
+                return
         raise contention(key)
 
     async def _replace(self, key: str, fields: Fields, tag: str | None) -> str | None:

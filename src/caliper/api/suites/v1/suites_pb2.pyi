@@ -187,7 +187,7 @@ class Figure(_message.Message):
     def __init__(self, benchmark: _Optional[str] = ..., path: _Optional[str] = ..., value: _Optional[float] = ..., low: _Optional[float] = ..., high: _Optional[float] = ..., is_headline: _Optional[bool] = ...) -> None: ...
 
 class Entry(_message.Message):
-    __slots__ = ("suite", "version", "checkpoint", "registered", "since", "state", "attempts", "crashes", "reason", "run", "is_complete", "baseline", "figures", "findings", "calls", "tokens", "asked", "saved", "round", "claims", "claimed", "started", "marks", "money", "reused")
+    __slots__ = ("suite", "version", "checkpoint", "registered", "since", "state", "attempts", "crashes", "reason", "run", "is_complete", "baseline", "figures", "findings", "calls", "tokens", "asked", "saved", "round", "claims", "claimed", "started", "marks", "money", "reused", "is_improved")
     SUITE_FIELD_NUMBER: _ClassVar[int]
     VERSION_FIELD_NUMBER: _ClassVar[int]
     CHECKPOINT_FIELD_NUMBER: _ClassVar[int]
@@ -213,6 +213,7 @@ class Entry(_message.Message):
     MARKS_FIELD_NUMBER: _ClassVar[int]
     MONEY_FIELD_NUMBER: _ClassVar[int]
     REUSED_FIELD_NUMBER: _ClassVar[int]
+    IS_IMPROVED_FIELD_NUMBER: _ClassVar[int]
     suite: str
     version: str
     checkpoint: Checkpoint
@@ -238,7 +239,8 @@ class Entry(_message.Message):
     marks: _containers.RepeatedScalarFieldContainer[str]
     money: float
     reused: int
-    def __init__(self, suite: _Optional[str] = ..., version: _Optional[str] = ..., checkpoint: _Optional[_Union[Checkpoint, _Mapping]] = ..., registered: _Optional[str] = ..., since: _Optional[str] = ..., state: _Optional[_Union[EntryState, str]] = ..., attempts: _Optional[int] = ..., crashes: _Optional[int] = ..., reason: _Optional[str] = ..., run: _Optional[str] = ..., is_complete: _Optional[bool] = ..., baseline: _Optional[str] = ..., figures: _Optional[_Iterable[_Union[Figure, _Mapping]]] = ..., findings: _Optional[_Iterable[str]] = ..., calls: _Optional[int] = ..., tokens: _Optional[int] = ..., asked: _Optional[int] = ..., saved: _Optional[int] = ..., round: _Optional[int] = ..., claims: _Optional[int] = ..., claimed: _Optional[str] = ..., started: _Optional[str] = ..., marks: _Optional[_Iterable[str]] = ..., money: _Optional[float] = ..., reused: _Optional[int] = ...) -> None: ...
+    is_improved: bool
+    def __init__(self, suite: _Optional[str] = ..., version: _Optional[str] = ..., checkpoint: _Optional[_Union[Checkpoint, _Mapping]] = ..., registered: _Optional[str] = ..., since: _Optional[str] = ..., state: _Optional[_Union[EntryState, str]] = ..., attempts: _Optional[int] = ..., crashes: _Optional[int] = ..., reason: _Optional[str] = ..., run: _Optional[str] = ..., is_complete: _Optional[bool] = ..., baseline: _Optional[str] = ..., figures: _Optional[_Iterable[_Union[Figure, _Mapping]]] = ..., findings: _Optional[_Iterable[str]] = ..., calls: _Optional[int] = ..., tokens: _Optional[int] = ..., asked: _Optional[int] = ..., saved: _Optional[int] = ..., round: _Optional[int] = ..., claims: _Optional[int] = ..., claimed: _Optional[str] = ..., started: _Optional[str] = ..., marks: _Optional[_Iterable[str]] = ..., money: _Optional[float] = ..., reused: _Optional[int] = ..., is_improved: _Optional[bool] = ...) -> None: ...
 
 class RegisterCheckpointRequest(_message.Message):
     __slots__ = ("checkpoint", "suites")
