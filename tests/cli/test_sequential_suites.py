@@ -49,6 +49,11 @@ async def entries(folder: Path) -> list[Any]:
     return found
 
 
+def f1(entry: Any) -> Any:
+    (found,) = (each for each in entry["figures"] if each["is_headline"])
+    return found
+
+
 async def test_a_large_loss_and_a_checkpoint_as_good_need_part_of_the_questions(
     tmp_path: Path,
 ) -> None:
@@ -89,6 +94,10 @@ async def test_a_large_loss_and_a_checkpoint_as_good_need_part_of_the_questions(
     assert asked == SAMPLES + again + sum(each["asked"] for each in (same, worse, slight))
     # Whoever is compared first pays for that.
     assert [each["calls"] - each["asked"] for each in (first, same, worse)] == [0, again, 0]
+    # Its figure is over all questions: the baseline's and the difference, with the check's bounds.
+    before, after, change = (*map(f1, (first, worse)), worse["findings"][0])
+    for name in ("value", "low", "high"):
+        assert after[name] == pytest.approx(before["value"] + change[name])
     assert worse["findings"][0]["decision"] == "regression"
     assert worse["findings"][0]["value"] < -30
     assert "regressed" in ended.out

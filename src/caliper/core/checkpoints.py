@@ -95,7 +95,9 @@ class SourceLoss:
 
 @dataclass(frozen=True, slots=True)
 class EntryFigure:
-    """A figure of an entry's report with its 95% interval. `path` has dots."""
+    """A figure of an entry's report with its 95% interval. `path` has dots. Where a check decided
+    the run, it is the baseline's plus the difference over all questions, with the check's bounds.
+    """
 
     benchmark: str
     path: str
@@ -173,6 +175,19 @@ class CheckpointEntry:
     def is_open(self) -> bool:
         """Whether a loop still has to work on it."""
         return self.state in OPEN_STATES
+
+    @property
+    def is_decided(self) -> bool:
+        """Whether a look ended its run before all questions were asked. Its figures are estimates,
+        as far as they have one.
+        """
+        return not self.is_complete and bool(self.findings)
+
+    @property
+    def judged_share(self) -> float:
+        """The share of its questions that were asked or reused."""
+        judged = self.asked + self.reused
+        return judged / (judged + self.saved) if judged else 1.0
 
     @property
     def order(self) -> tuple[float, str, str]:

@@ -2,15 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Awaitable, Callable
-from dataclasses import asdict, dataclass
+from collections.abc import Awaitable, Callable, Iterator
+from dataclasses import asdict, dataclass, replace
 from typing import Any
 
 from caliper.adapters.phrases import state, stuffing_warnings
 from caliper.analysis.gate import Check, Decision, GateFinding, Policy
 from caliper.analysis.sequential import Look, spent_alpha
 from caliper.analysis.significance import LEVEL
-from caliper.core.checkpoints import CheckpointEntry, figures_of
+from caliper.benchmarks.registry import benchmark
+from caliper.core.checkpoints import CheckpointEntry, EntryFigure, figures_of
 from caliper.core.entry_states import EntryCause
 from caliper.core.errors import BackendError, CaliperError, StoreUnavailable
 from caliper.core.report import Report
@@ -126,7 +127,32 @@ async def decide_by_look(
     effort += f", reused {counts['reused']:,}" if counts["reused"] else ""
     reason = "; ".join(filter(None, (describe(look), effort)))
     findings = tuple(map(finding_json, look.checks))
-    return CAUSES[decision_of(look)], {**against, "reason": reason, "findings": findings}
+    decided: dict[str, Any] = {**against, "reason": reason, "findings": findings}
+    if evaluated.report.state == RunState.DECIDED:
+        decided["figures"] = tuple(_estimates(evaluated.report, look, base))
+    return CAUSES[decision_of(look)], decided
+
+
+def _estimates(report: Report, look: Look, base: CheckpointEntry) -> Iterator[EntryFigure]:
+    """The figures of a decided run. A check's is the baseline's plus the difference over all
+    questions. Others are over the drawn ones, without those that pool groups of which different
+    shares were drawn.
+    """
+    checks = {(each["benchmark"], each["figure"]): each for each in map(finding_json, look.checks)}
+    settings = {part.name: part.settings for part in report.benchmarks}
+    for figure in figures_of(report):
+        definition, path = benchmark(figure.benchmark), tuple(figure.path.split("."))
+        change = checks.get((figure.benchmark, figure.path))
+        before = base.figure(figure.benchmark, figure.path)
+        if change is not None and before is not None:
+            least, most = definition.bounds_of(path)
+            value, low, high = (
+                min(most, max(least, before.value + change[name]))
+                for name in ("value", "low", "high")
+            )
+            yield replace(figure, value=value, low=low, high=high)
+        elif not definition.pools(path, settings[figure.benchmark]):
+            yield figure
 
 
 def _headline_policy(comparison: Comparison, margin: float) -> Policy:
