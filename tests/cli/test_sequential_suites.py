@@ -101,7 +101,7 @@ async def test_a_large_loss_and_a_checkpoint_as_good_need_part_of_the_questions(
     assert worse["findings"][0]["decision"] == "regression"
     assert worse["findings"][0]["value"] < -30
     assert "regressed" in ended.out
-    assert "judged in part" in (await run(tmp_path, "trend", "nightly", code=0)).out
+    assert "decided" in (await run(tmp_path, "trend", "nightly", code=0)).out
     # Delivered again, nothing is asked.
     assert (await run(tmp_path, *RUN, code=0)).out == ""
 

@@ -184,6 +184,12 @@ class CheckpointEntry:
         return not self.is_complete and bool(self.findings)
 
     @property
+    def extent(self) -> str:
+        """How far its run was judged: complete, decided or incomplete."""
+        end = "decided" if self.is_decided else "incomplete"
+        return "complete" if self.is_complete else end
+
+    @property
     def judged_share(self) -> float:
         """The share of its questions that were asked or reused."""
         judged = self.asked + self.reused

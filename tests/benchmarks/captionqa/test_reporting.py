@@ -59,7 +59,9 @@ def test_overall_has_both_readings_and_the_setting_picks_the_headline() -> None:
 @pytest.mark.parametrize("overall", ["domains", "questions"])
 def test_figures_that_pool_domains_are_named(overall: str) -> None:
     items = plan({"nat_1": [question()], "doc_1": [question()]}, qa=[])
-    outcomes = dict.fromkeys(("nat_1", "qa/nat_1", "doc_1", "qa/doc_1"), [RIGHT])
+    outcomes: dict[str, list[Outcome]] = {
+        key: [RIGHT] for key in ("nat_1", "qa/nat_1", "doc_1", "qa/doc_1")
+    }
     layout, _ = values(tally_of(items, outcomes), overall=overall)
     pooled = {each.path for each in layout.figures if each.parts and not each.weights}
     named = {
@@ -170,7 +172,9 @@ def test_utility_gap() -> None:
 
 def test_tables_show_figures_that_exist() -> None:
     items = plan({"nat_1": [question()], "ecom_1": [question("Branding")]}, qa=[])
-    outcomes = {key: [RIGHT] for key in ("nat_1", "ecom_1", "qa/nat_1", "qa/ecom_1")}
+    outcomes: dict[str, list[Outcome]] = {
+        key: [RIGHT] for key in ("nat_1", "ecom_1", "qa/nat_1", "qa/ecom_1")
+    }
     layout, found = values(tally_of(items, outcomes))
     titles = [table.title for table in layout.tables]
     assert titles == ["CaptionQA", "Natural by category", "E-commerce by category", "Utility gap"]
