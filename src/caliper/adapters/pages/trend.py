@@ -50,7 +50,7 @@ class TrendPoint:
 @dataclass(frozen=True, slots=True)
 class TrendLine:
     """One figure over the checkpoints; `ticks` are values and their places, `gaps` the places of
-    checkpoints without figures.
+    checkpoints without (complete) ones.
     """
 
     title: str

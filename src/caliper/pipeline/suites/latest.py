@@ -35,7 +35,7 @@ class LatestScores:
 
     def _look_at(self, entry: CheckpointEntry) -> None:
         before = self._latest.get(entry.suite)
-        if entry.is_open or not (entry.is_complete or entry.is_decided):
+        if entry.is_open or entry.extent == "incomplete":
             return
         if before and before.version == entry.version and before.order > entry.order:
             return
