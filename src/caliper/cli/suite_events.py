@@ -60,8 +60,7 @@ def events(
 ) -> int:
     """List notices about checkpoints, and whether they were delivered.
 
-    Exit code with --replay: 1 if a target did not take it; an installation delivers it within
-    seconds.
+    Exit code with --replay: 1 if a target did not take it. An installation delivers later.
     """
     if replay:
         return _replay(suite, replay, kafka, server, json=json)
