@@ -50,6 +50,11 @@ async def entries(folder: Path) -> list[Any]:
     return found
 
 
+def f1(entry: Any) -> Any:
+    (found,) = (each for each in entry["figures"] if each["is_headline"])
+    return found
+
+
 async def test_a_large_loss_and_a_checkpoint_as_good_need_part_of_the_questions(
     tmp_path: Path,
 ) -> None:
@@ -90,12 +95,16 @@ async def test_a_large_loss_and_a_checkpoint_as_good_need_part_of_the_questions(
     assert asked == SAMPLES + again + sum(each["asked"] for each in (same, worse, slight))
     # Whoever is compared first pays for that.
     assert [each["calls"] - each["asked"] for each in (first, same, worse)] == [0, again, 0]
+    # Its figure is over all questions: the baseline's and the difference, with the check's bounds.
+    before, after, change = (*map(f1, (first, worse)), worse["findings"][0])
+    for name in ("value", "low", "high"):
+        assert after[name] == pytest.approx(before["value"] + change[name])
     assert worse["findings"][0]["decision"] == "regression"
     assert worse["findings"][0]["value"] < -30
     assert worse["findings"][0]["target"] == "these questions"
     assert "for these questions" in worse["reason"]
     assert "regressed" in ended.out
-    assert "judged in part" in (await run(tmp_path, "trend", "nightly", code=0)).out
+    assert "decided" in (await run(tmp_path, "trend", "nightly", code=0)).out
     # Delivered again, nothing is asked.
     assert (await run(tmp_path, *RUN, code=0)).out == ""
 

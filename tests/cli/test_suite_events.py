@@ -49,10 +49,15 @@ async def test_an_installation_lists_what_a_folder_does(
         there = ("--server", server.address)
         assert (await asyncio.to_thread(caliper, *EVENTS, *there, code=0)).out == own.out
         replay = (*there, "--replay", Notice.of(entry, entry.notices[0]).id)
-        refused = await asyncio.to_thread(caliper, *EVENTS, *replay, code=2)
+        again = await asyncio.to_thread(caliper, *EVENTS, *replay, code=0)
+        # Another folder's id.
+        unknown = await asyncio.to_thread(caliper, *EVENTS, *replay[:-1], "x", code=2)
         told = (await asyncio.to_thread(caliper, *EVENTS, *there, "--json", code=0)).told
     text = " ".join(own.out.split())
     for each in ("passed: capability 50.0", "attempt 1: refused (tried again)", "mail waiting"):
         assert each in text
-    assert "--replay: not with --server" in refused.err
-    assert [each["deliveries"]["ci"]["error"] for each in told] == ["refused"] * len(entry.notices)
+    assert again.out.splitlines() == ["chat  waiting", "ci  waiting", "mail  waiting"]
+    assert "unknown event 'x'" in unknown.err
+    first, *rest = told
+    assert [each["attempts"] for each in first["deliveries"].values()] == [0, 0, 0]
+    assert {each["deliveries"]["ci"]["error"] for each in rest} == {"refused"}

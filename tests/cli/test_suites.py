@@ -47,7 +47,10 @@ def test_from_a_folder_to_decisions_and_a_trend(caliper: Command) -> None:
     rows = (folder / "t.csv").read_text().splitlines()
     assert sum(",average.f1," in row for row in rows) == 3
     page = (folder / "t.html").read_text()
-    assert page.count("<circle") == 3
+    charts, others = page.split('id="others"')
+    assert charts.count("<circle") == 3
+    assert "tasks.OCR.recall" in others
+    assert f"caliper compare {told[1]['run']} {told[2]['run']}" in others
     shown = caliper("trend", "nightly", "--figure", "capability.average.f2", code=2).err
     assert "unknown figure" in shown
     (status,) = caliper("suite", "status", "--json", code=0).told

@@ -91,6 +91,7 @@ def samples(age: float, now: float) -> Iterator[Sample]:
         yield from _of_a_topic(stage, rate, age, now)
     yield from _of_the_aggregator(age, now)
     yield "caliper_suite_step", {"suite": "nightly"}, 1000 + age // 60
+    yield "caliper_suite_judged_share", {"suite": "nightly"}, 0.4
     for benchmark, (_, figures) in FIGURES.items():
         for (dimension, metric), value in figures.items():
             named = {"suite": "nightly", "benchmark": benchmark}

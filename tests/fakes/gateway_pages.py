@@ -24,6 +24,8 @@ from caliper.pipeline.store.media_index import MediaIndex
 from caliper.pipeline.store.run_book import RunBook
 from caliper.pipeline.store.runs import STARTED, run_store, write_json
 from caliper.pipeline.store.supplies import put_captions
+from caliper.pipeline.suites.administration import Administration
+from caliper.pipeline.suites.registry import SuiteRegistry
 from caliper.serving.addresses import Address
 from caliper.serving.page_sources import PageSources
 from caliper.serving.pages import Pages, error_page
@@ -114,6 +116,7 @@ async def watched() -> AsyncIterator[Watched]:
         captions,
         index.has,
         pictures,  # type: ignore[arg-type]
+        suites=Administration(SuiteRegistry(house.store, clock)),
     )
     server = WebServer(Address("127.0.0.1", 0), Pages(shown).routes(), error_page)
     running = asyncio.create_task(server.run())

@@ -40,6 +40,7 @@ PERMITTED = {
     "/caliper.api.suites.v1.CheckpointService/ListNotices": ALL,
     "/caliper.api.suites.v1.CheckpointService/ListProgress": ALL,
     "/caliper.api.suites.v1.CheckpointService/RegisterCheckpoint": TEAMS,
+    "/caliper.api.suites.v1.CheckpointService/ReplayNotice": TEAMS,
     "/caliper.api.suites.v1.CheckpointService/RetryCheckpoint": TEAMS,
     "/caliper.api.suites.v1.CheckpointService/SkipCheckpoint": TEAMS,
     "/caliper.api.suites.v1.SuiteService/ApplySuite": TEAMS,

@@ -6,12 +6,17 @@ from html import unescape
 from typing import Any
 
 import pytest
+from tests.fakes.clock import FakeClock
 from tests.fakes.evaluations import SIZE, verdict
 from tests.fakes.gateway_pages import Watched, watched
 from tests.fakes.runs import Planned
+from tests.fakes.suites import checkpoint, suite
 
+from caliper.core.checkpoints import EntryFigure
+from caliper.core.entry_states import EntryCause
 from caliper.core.keys import canonical_json
 from caliper.core.outcome import Evidence, Verdict
+from caliper.pipeline.suites.registry import SuiteRegistry
 from caliper.serving import pages
 
 HOSTILE = "</title><script>alert(1)</script><img src=x onerror=alert(1)>\udc80"
@@ -59,6 +64,39 @@ async def test_runs_are_listed_and_chosen_by_checkpoint(there: Watched) -> None:
     assert ours.spec.run_id in chosen
     assert again.spec.run_id in chosen
     assert other.spec.run_id not in chosen
+
+
+async def test_a_suite_is_shown_by_training_step_with_the_comparisons_of_its_runs(
+    there: Watched,
+) -> None:
+    registry = SuiteRegistry(there.house.store, FakeClock())
+    await registry.apply(suite())
+
+    async def ended(step: int, cause: EntryCause, **fields: Any) -> None:
+        entry, _ = await registry.register(suite(), checkpoint(step))
+        await registry.change_entry(entry.key("entries"), EntryCause.CLAIM)
+        await registry.change_entry(entry.key("entries"), cause, **fields)
+
+    figures = (
+        EntryFigure("captionqa", "overall.score", 50.0, 40.0, 60.0, is_headline=True),
+        EntryFigure("captionqa", "domains.natural.score", 30.0, 20.0, 40.0),
+    )
+    done = {"figures": figures, "is_complete": True}
+    await ended(1, EntryCause.NO_GATE, run="a" * 16, **done)
+    await ended(2, EntryCause.SUCCESS, run="b" * 16, baseline="rev1", **done)
+    await ended(3, EntryCause.FAILURE, reason="<b>no captions</b>")
+    await ended(4, EntryCause.DOUBT, figures=figures, reason="Incomplete: 3 of 9")
+    (link,) = links(await there.page("/"), "Suite nightly")
+    page = await there.page(link)
+    assert page.count('<section id="line-') == 1
+    assert "domains.natural.score" in page
+    # Two of each figure: what was judged in part stays out of the lines.
+    assert page.count("<circle") == 4
+    assert "Incomplete: 3 of 9" in page
+    assert "&lt;b&gt;no captions" in page
+    (flips,) = links(page, "Compare")
+    assert flips == f"/compare?base={'a' * 16}&run={'b' * 16}"
+    assert "no suite other" in await there.page("/suites/other", 404)
 
 
 async def test_the_list_has_the_headline_figures_of_what_is_over(there: Watched) -> None:

@@ -164,6 +164,10 @@ class Benchmark:
     """Return a figure's dimension in live scores; None for figures shown only in reports."""
     group: Callable[[Item], str] = lambda _: "all"
     """Return the task or domain that `--limit` applies to."""
+    pools: Callable[[Path, Settings], bool] = lambda *_: False
+    """Return whether a figure pools the questions of several groups: it is biased where groups are
+    drawn in different shares.
+    """
     is_divisible: bool = False
     """Whether some questions of an item can be judged, and others left out."""
     labels: tuple[str, ...] = ("correct", "wrong", "unscored")

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Mapping
 from contextlib import asynccontextmanager
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -16,7 +16,6 @@ from caliper.cli.flags import Json
 from caliper.cli.installation import InstalledServer
 from caliper.cli.installation_setup import brokers
 from caliper.cli.tables import text_table
-from caliper.core.errors import InvalidInput
 from caliper.core.notices import NoticeDelivery, NoticeRecord
 from caliper.core.suites import Suite
 from caliper.lazy import lazy_module
@@ -61,12 +60,10 @@ def events(
 ) -> int:
     """List notices about checkpoints, and whether they were delivered.
 
-    Exit code with --replay: 1 if a target did not take it.
+    Exit code with --replay: 1 if a target did not take it. An installation delivers later.
     """
-    if replay and server is not None:
-        raise InvalidInput("not with --server: the installation itself delivers", field="--replay")
     if replay:
-        return _replay(suite, replay, kafka, json=json)
+        return _replay(suite, replay, kafka, server, json=json)
     records = asyncio.run(_records(suite, server))
     if json:
         write_json([record.to_json() for record in records])
@@ -111,20 +108,27 @@ async def suite_outbox(kafka: str) -> AsyncIterator[Outbox]:
         await stream.close()
 
 
-def _replay(name: str, text: str, kafka: str, *, json: bool) -> int:
-    deliveries = asyncio.run(_replayed(name, text, kafka))
+def _replay(name: str, text: str, kafka: str, server: str | None, *, json: bool) -> int:
+    work = _replayed(name, text, kafka) if server is None else _reopened(name, text, server)
+    deliveries = asyncio.run(work)
     if json:
         write_json({target: _as_json(each) for target, each in deliveries.items()})
     for target, each in deliveries.items() if not json else ():
         OUT.print(plain(f"{target}  {_about(each)}"), soft_wrap=True, highlight=False)
-    return Exit.DONE if all(each.delivered for each in deliveries.values()) else Exit.NO
+    failed = server is None and not all(each.delivered for each in deliveries.values())
+    return Exit.NO if failed else Exit.DONE
 
 
-async def _replayed(name: str, text: str, kafka: str) -> dict[str, NoticeDelivery]:
+async def _replayed(name: str, text: str, kafka: str) -> Mapping[str, NoticeDelivery]:
     suite = await _suite(name)
     record = await NoticeStore(suite_store()).find(name, text)
     async with suite_outbox(kafka) as outbox:
         return await outbox.replay(suite, record)
+
+
+async def _reopened(name: str, text: str, server: str) -> Mapping[str, NoticeDelivery]:
+    async with administration(server) as book:
+        return (await book.replay(name, text)).deliveries
 
 
 def _as_json(delivery: NoticeDelivery) -> dict[str, Any]:

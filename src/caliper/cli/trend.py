@@ -13,7 +13,7 @@ from rich.markup import escape
 
 from caliper.adapters.exports.trend import trend_csv
 from caliper.adapters.files import write_text
-from caliper.adapters.pages.trend import render_trend
+from caliper.adapters.pages.trend import Flips, compare_command, render_trend
 from caliper.cli.console import OUT, plain, write_json
 from caliper.cli.exits import Exit
 from caliper.cli.flags import Json, Page, output_file
@@ -52,12 +52,15 @@ class TrendOptions:
 
 def trend(options: TrendOptions) -> int:
     """Read the entries, and show or write them."""
-    entries = asyncio.run(_scored(options.suite, options.server))
+    listed = asyncio.run(_entries(options.suite, options.server))
+    entries = [entry for entry in listed if entry.figures]
     figures = _figures(entries, options.figures or ())
     if options.csv is not None:
         write_text(options.csv, trend_csv(entries))
     if options.html is not None:
-        write_text(options.html, render_trend(options.suite, entries, figures))
+        others = [entry for entry in listed if not entry.is_open and not entry.figures]
+        page = render_trend(options.suite, entries, figures, others, _flips(options.server))
+        write_text(options.html, page)
     if options.json:
         write_json([entry.to_json() for entry in entries])
     else:
@@ -65,11 +68,17 @@ def trend(options: TrendOptions) -> int:
     return Exit.DONE if entries else Exit.INCONCLUSIVE
 
 
-async def _scored(name: str, server: str | None) -> list[CheckpointEntry]:
+def _flips(server: str | None) -> Flips:
+    if server is None:
+        return compare_command
+    return lambda base, run: f"{compare_command(base, run)} --server {server}"
+
+
+async def _entries(name: str, server: str | None) -> tuple[CheckpointEntry, ...]:
     async with administration(server) as suites:
         listing = await suites.whole_entries([name])
     show_unreadable(listing.unreadable)
-    return [entry for entry in listing.entries if entry.figures]
+    return listing.entries
 
 
 def _figures(entries: Sequence[CheckpointEntry], names: Sequence[str]) -> list[tuple[str, str]]:
@@ -89,14 +98,13 @@ def _show(entries: Sequence[CheckpointEntry], figures: Sequence[tuple[str, str]]
     table = text_table(("step", "checkpoint", "state"), heads)
     for entry in entries:
         step = "" if entry.checkpoint.step is None else f"{entry.checkpoint.step:,}"
-        incomplete = ", judged in part" if entry.saved else ", incomplete"
-        incomplete = "" if entry.is_complete else incomplete
+        extent = "" if entry.is_complete else f", {entry.extent}"
         cells = []
         for figure in figures:
             one = entry.figure(*figure)
             estimate = Estimate(None) if one is None else Estimate(one.value, one.low, one.high)
             cells.append(format_estimate(estimate))
-        table.add_row(step, plain(entry.checkpoint.name), f"{entry.state}{incomplete}", *cells)
+        table.add_row(step, plain(entry.checkpoint.name), f"{entry.state}{extent}", *cells)
     OUT.print(table)
 
 

@@ -96,7 +96,9 @@ class SourceLoss:
 
 @dataclass(frozen=True, slots=True)
 class EntryFigure:
-    """A figure of an entry's report with its 95% interval. `path` has dots."""
+    """A figure of an entry's report with its 95% interval. `path` has dots. Where a check decided
+    the run, it is the baseline's plus the difference over all questions, with the check's bounds.
+    """
 
     benchmark: str
     path: str
@@ -183,8 +185,23 @@ class CheckpointEntry:
 
     @property
     def is_decided(self) -> bool:
-        """Whether its run ended early, and was not judged in full since."""
-        return self.state in COMPARED_STATES and self.saved > 0 and not self.is_complete
+        """Whether a look ended its run before all questions were asked, and it was not judged in
+        full since. Its figures are estimates, as far as they have one.
+        """
+        ended_early = self.saved > 0 and bool(self.findings)
+        return self.state in COMPARED_STATES and ended_early and not self.is_complete
+
+    @property
+    def extent(self) -> str:
+        """How far its run was judged: complete, decided or incomplete."""
+        end = "decided" if self.is_decided else "incomplete"
+        return "complete" if self.is_complete else end
+
+    @property
+    def judged_share(self) -> float:
+        """The share of its questions that were asked or reused."""
+        judged = self.asked + self.reused
+        return judged / (judged + self.saved) if judged else 1.0
 
     @property
     def order(self) -> tuple[float, str, str]:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable, Callable, Iterator
 from dataclasses import asdict, dataclass, replace
 from typing import Any
 
@@ -10,7 +10,8 @@ from caliper.adapters.phrases import state, stuffing_warnings
 from caliper.analysis.gate import Check, Decision, GateFinding, Policy
 from caliper.analysis.sequential import Look, spent_alpha
 from caliper.analysis.significance import LEVEL
-from caliper.core.checkpoints import CheckpointEntry, figures_of
+from caliper.benchmarks.registry import benchmark
+from caliper.core.checkpoints import CheckpointEntry, EntryFigure, figures_of
 from caliper.core.entry_states import EntryCause
 from caliper.core.errors import BackendError, CaliperError, StoreUnavailable
 from caliper.core.report import Report
@@ -132,7 +133,10 @@ async def decide_by_look(
     findings, cause = tuple(map(finding_json, look.checks)), CAUSES[decision_of(look)]
     is_better = cause is EntryCause.SUCCESS and any(check.low > 0 for check in look.checks)
     found = {"reason": reason, "findings": findings, "is_improved": is_better}
-    return cause, {**against, **found}
+    decided: dict[str, Any] = {**against, **found}
+    if evaluated.report.state == RunState.DECIDED:
+        decided["figures"] = tuple(_estimates(evaluated.report, look, base))
+    return cause, decided
 
 
 async def judged_in_full(
@@ -151,6 +155,28 @@ def without_baseline(base: CheckpointEntry, reason: str) -> BaselineChoice:
     """No choice, as the baseline could not be judged in full."""
     label = base.checkpoint.label
     return BaselineChoice(missing=f"the baseline {label} could not be judged in full: {reason}")
+
+
+def _estimates(report: Report, look: Look, base: CheckpointEntry) -> Iterator[EntryFigure]:
+    """The figures of a decided run. A check's is the baseline's plus the difference over all
+    questions. Others are over the drawn ones, without those that pool groups of which different
+    shares were drawn.
+    """
+    checks = {(each["benchmark"], each["figure"]): each for each in map(finding_json, look.checks)}
+    settings = {part.name: part.settings for part in report.benchmarks}
+    for figure in figures_of(report):
+        definition, path = benchmark(figure.benchmark), tuple(figure.path.split("."))
+        change = checks.get((figure.benchmark, figure.path))
+        before = base.figure(figure.benchmark, figure.path)
+        if change is not None and before is not None:
+            least, most = definition.bounds_of(path)
+            value, low, high = (
+                min(most, max(least, before.value + change[name]))
+                for name in ("value", "low", "high")
+            )
+            yield replace(figure, value=value, low=low, high=high)
+        elif not definition.pools(path, settings[figure.benchmark]):
+            yield figure
 
 
 def _headline_policy(comparison: Comparison, margin: float) -> Policy:

@@ -240,11 +240,14 @@ class AnchorsJudged(Event):
 
 @dataclass(frozen=True, slots=True)
 class CheckpointScored(Event):
-    """The scores of a suite's latest checkpoint, by benchmark. `step` is the training step."""
+    """The scores of a suite's latest checkpoint, by benchmark. `step` is the training step,
+    `judged` the share of its questions that was judged.
+    """
 
     suite: str
     step: int | None
     scores: Mapping[str, ScoreTable]
+    judged: float = 1.0
 
 
 @dataclass(frozen=True, slots=True)

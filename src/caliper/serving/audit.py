@@ -48,6 +48,7 @@ _SERVICES: Mapping[str, Mapping[str, tuple[str, ...]]] = {
         "RegisterCheckpoint": ("checkpoint.name", "checkpoint.revision"),
         "RetryCheckpoint": ("checkpoint",),
         "SkipCheckpoint": ("checkpoint",),
+        "ReplayNotice": ("notice.id", "id"),
     },
 }
 

@@ -14,6 +14,7 @@ from caliper.pipeline.gateway.gateway import Page
 from caliper.pipeline.reports.run_reader import RunReader
 from caliper.pipeline.store.run_book import RunBook
 from caliper.pipeline.store.run_record import Evaluation
+from caliper.pipeline.suites.administration import Administration
 from caliper.ports.storage import ObjectStore
 
 
@@ -44,7 +45,8 @@ class RunComparer(Protocol):
 @dataclass(frozen=True, slots=True)
 class PageSources:
     """The sources of the data on pages. `has_media` says whether media of a run's benchmark can be
-    shown; `rank` makes the leaderboard of all runs, where there is one.
+    shown; `rank` makes the leaderboard of all runs, and `suites` has the checkpoints of suites,
+    where there are any.
     """
 
     gateway: RunList
@@ -56,3 +58,4 @@ class PageSources:
     has_media: Callable[[RunSpec, str, str], Awaitable[bool]]
     pictures: PicturesOf
     rank: Callable[[ComparisonRequest], Awaitable[Sequence[Board]]] | None = None
+    suites: Administration | None = None

@@ -18,7 +18,8 @@ from caliper.adapters.pages.leaderboard import render_leaderboard
 from caliper.adapters.pages.page import SAMPLES, TABLES, live_policy
 from caliper.adapters.pages.page_data import pictures_of, script_json
 from caliper.adapters.pages.samples import Sample
-from caliper.core.errors import InvalidInput, NotComparable, NotFound
+from caliper.adapters.pages.trend import SHEET, every_figure, render_trend
+from caliper.core.errors import InvalidInput, NotComparable, NotFound, UnknownName
 from caliper.core.report import Estimate
 from caliper.core.run import FINAL_STATES, RunSpec
 from caliper.pipeline.comparing.comparison import ComparisonRequest
@@ -29,7 +30,7 @@ from caliper.serving.lifecycle import ServiceParts
 from caliper.serving.page_sources import PageSources
 from caliper.serving.web import WebServer
 
-_RUNS, _SAMPLES, _FLIPS = 50, 1000, 40
+_RUNS, _SAMPLES, _FLIPS, _CHECKPOINTS = 50, 1000, 40, 200
 _FILTERS = ("benchmark", "dimension", "outcome", "category", "text")
 _SEARCHED, _FOUND, _TEXT = 10, 100, 200
 """Limits on a search: pages of verdicts read for an answer, verdicts in one, characters."""
@@ -74,6 +75,7 @@ class Pages:
             _get("/runs/{run}/files/{file}", self.file),
             _get("/compare", self.compare, "base", "run", "anyway"),
             _get("/leaderboard", self.leaderboard, "anyway"),
+            _get("/suites/{suite}", self.trend),
         )
 
     async def list(self, request: web.Request) -> web.Response:
@@ -85,8 +87,11 @@ class Pages:
             for evaluation in page.evaluations
             if evaluation.state in FINAL_STATES
         }
-        ranked = self._sources.rank is not None
-        return page_response(live.render_runs(page, figures, (name, token), ranked=ranked))
+        links = {"Leaderboard": "/leaderboard"} if self._sources.rank is not None else {}
+        if self._sources.suites is not None:
+            records = (await self._sources.suites.suites()).records
+            links |= {f"Suite {each.suite.name}": f"/suites/{each.suite.name}" for each in records}
+        return page_response(live.render_runs(page, figures, (name, token), links))
 
     async def _headlines(self, run: str) -> Mapping[str, Estimate]:
         # An unreadable report must not hide the other runs.
@@ -217,6 +222,29 @@ class Pages:
             return _incomparable(error, "Rank anyway", live.address("/leaderboard", anyway="on"))
         page = render_leaderboard(boards, live=True, trail=live.trail())
         return page_response(page, live_policy(TABLES))
+
+    async def trend(self, request: web.Request) -> web.Response:
+        """The last checkpoints of a suite by training step."""
+        name, suites = request.match_info["suite"], self._sources.suites
+        if suites is None:
+            raise web.HTTPNotFound
+        try:
+            entries = (await suites.whole_entries([name])).entries[-_CHECKPOINTS:]
+        except UnknownName as error:
+            raise NotFound(f"no suite {name:.60}") from error
+        ended = [entry for entry in entries if not entry.is_open]
+        scored = [entry for entry in ended if entry.extent != "incomplete"]
+        others = [entry for entry in ended if entry.extent == "incomplete"]
+        heads = [figure for figure, is_headline in every_figure(scored).items() if is_headline]
+        render = partial(
+            render_trend,
+            *(name, scored, heads, others),
+            flips=lambda base, run: live.address("/compare", base=base, run=run),
+            live=True,
+            trail=live.trail(),
+        )
+        # In a thread: it has all figures of all checkpoints.
+        return page_response(await asyncio.to_thread(render), live_policy(TABLES, SHEET))
 
 
 def _get(path: str, page: _Handler, *parameters: str) -> web.RouteDef:

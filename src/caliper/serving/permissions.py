@@ -75,6 +75,7 @@ _SERVICES: Mapping[str, Mapping[str, Rule]] = {
         "RetryCheckpoint": _CHANGE,
         "SkipCheckpoint": _CHANGE,
         "ListNotices": _READ_MUCH,
+        "ReplayNotice": _CHANGE,
         "ListProgress": _READ_MUCH,
     },
     # These use models outside of runs.

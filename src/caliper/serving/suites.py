@@ -174,6 +174,14 @@ class CheckpointServicer:
             notices=map(wire.encode_notice, records), next_page_token=token
         )
 
+    async def ReplayNotice(  # noqa: N802 - named in the contract
+        self, request: pb.ReplayNoticeRequest, _: Context
+    ) -> pb.ReplayNoticeResponse:
+        """Have a notice delivered again."""
+        with _unknown_is_not_found():
+            record = await self._administration.replay(request.suite, from_wire(request.id))
+        return pb.ReplayNoticeResponse(notice=wire.encode_notice(record))
+
     async def ListProgress(  # noqa: N802 - named in the contract
         self, request: pb.ListProgressRequest, _: Context
     ) -> pb.ListProgressResponse:

@@ -242,7 +242,10 @@ def gateway_parts(
     if options.page is None:
         return parts
     captions = CaptionBook(ground.store)
-    sources = PageSources(core, reader, comparer, runs, ground.store, captions, index.has, pictures)
+    sources = PageSources(
+        *(core, reader, comparer, runs, ground.store, captions, index.has, pictures),
+        suites=administration,
+    )
     return merge_parts([parts, pages.page_parts(options.page, sources)])
 
 

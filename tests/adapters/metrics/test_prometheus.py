@@ -260,12 +260,14 @@ async def test_the_page_is_read_over_http(telemetry: PrometheusTelemetry, accept
 def test_a_suite_shows_its_latest_checkpoint_only(telemetry: PrometheusTelemetry) -> None:
     scores = {("average", "f1"): Score(41.5), ("OCR", "f1"): Score(60.0)}
     telemetry.record(CheckpointScored("nightly", 100, {"capability": scores}))
-    telemetry.record(CheckpointScored("other", 5, {"capability": scores}))
+    telemetry.record(CheckpointScored("other", 5, {"capability": scores}, 0.25))
     scores = {("average", "f1"): Score(42.5)}
     telemetry.record(CheckpointScored("nightly", None, {"capability": scores}))
     text = generate_latest(telemetry.metrics.registry).decode()
     about = 'benchmark="capability",dimension="average",metric="f1",suite='
     assert f'caliper_suite_score{{{about}"nightly"}} 42.5' in text
-    assert text.count('suite="nightly"') == 1
+    assert 'caliper_suite_judged_share{suite="nightly"} 1.0' in text
+    assert text.count('suite="nightly"') == 2
     assert 'caliper_suite_step{suite="other"} 5.0' in text
-    assert text.count('suite="other"') == 3
+    assert 'caliper_suite_judged_share{suite="other"} 0.25' in text
+    assert text.count('suite="other"') == 4

@@ -56,6 +56,25 @@ def test_overall_has_both_readings_and_the_setting_picks_the_headline() -> None:
     assert "mean of the domains" in default.notes[0]
 
 
+@pytest.mark.parametrize("overall", ["domains", "questions"])
+def test_figures_that_pool_domains_are_named(overall: str) -> None:
+    items = plan({"nat_1": [question()], "doc_1": [question()]}, qa=[])
+    outcomes: dict[str, list[Outcome]] = {
+        key: [RIGHT] for key in ("nat_1", "qa/nat_1", "doc_1", "qa/doc_1")
+    }
+    layout, _ = values(tally_of(items, outcomes), overall=overall)
+    pooled = {each.path for each in layout.figures if each.parts and not each.weights}
+    named = {
+        each.path
+        for each in layout.figures
+        if BENCHMARK.pools(each.path, {"overall": overall}) and each.kind is not Kind.COUNT
+    }
+    gap = ("utility_gap", "overall")
+    assert (gap in named) == (overall == "questions")
+    # Questions on the image are all asked.
+    assert named - {gap} == {each for each in pooled - {gap} if each[0] != "qa_on_image"}
+
+
 def test_kinds_and_shares() -> None:
     layout, _ = values(two_domains())
     figures = {figure.path: figure for figure in layout.figures}
@@ -153,7 +172,9 @@ def test_utility_gap() -> None:
 
 def test_tables_show_figures_that_exist() -> None:
     items = plan({"nat_1": [question()], "ecom_1": [question("Branding")]}, qa=[])
-    outcomes = {key: [RIGHT] for key in ("nat_1", "ecom_1", "qa/nat_1", "qa/ecom_1")}
+    outcomes: dict[str, list[Outcome]] = {
+        key: [RIGHT] for key in ("nat_1", "ecom_1", "qa/nat_1", "qa/ecom_1")
+    }
     layout, found = values(tally_of(items, outcomes))
     titles = [table.title for table in layout.tables]
     assert titles == ["CaptionQA", "Natural by category", "E-commerce by category", "Utility gap"]

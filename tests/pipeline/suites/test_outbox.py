@@ -16,7 +16,8 @@ from caliper.adapters.notices.webhook import Webhook
 from caliper.core.entry_states import EntryCause
 from caliper.core.errors import BackendUnavailable, InvalidInput, UnknownName
 from caliper.core.notice_marks import NoticeKind
-from caliper.core.notices import MOST_ATTEMPTS, Notice
+from caliper.core.notices import MOST_ATTEMPTS, Notice, NoticeDelivery
+from caliper.pipeline.suites.administration import Administration
 from caliper.pipeline.suites.outbox import LIMIT
 
 
@@ -142,6 +143,30 @@ async def test_attempts_are_bounded_and_a_replay_begins_anew() -> None:
     await desk.sweep()
     with pytest.raises((UnknownName, InvalidInput)):
         await desk.notices.find("nightly", "")
+
+
+async def test_a_notice_that_another_process_opens_again_is_told_again_once() -> None:
+    chat, ci = FakeTarget(), FakeTarget()
+    desk = Desk(chat=chat, ci=ci)
+    outbox, administration = desk.outbox(), Administration(desk.registry)
+    await desk.registry.apply(suite())
+    for step in (1, 2):
+        await desk.registry.register(suite(), checkpoint(step))
+    for _ in range(2):
+        await desk.sweep(outbox)
+    first, _ = await desk.records()
+    for times in (2, 3):
+        again = await administration.replay("nightly", first.notice.id[:8])
+        assert again.notice == first.notice
+        assert again.deliveries == dict.fromkeys(("chat", "ci"), NoticeDelivery())
+        for _ in range(2):
+            await desk.sweep(outbox)
+        for target in (chat, ci):
+            assert [each.id for each in target.taken].count(first.notice.id) == times
+            assert len(target.taken) == times + 1
+    for name, text in (("nightly", "x"), ("other", first.notice.id)):
+        with pytest.raises(UnknownName):
+            await administration.replay(name, text)
 
 
 async def test_two_outboxes_deliver_once() -> None:

@@ -8,7 +8,7 @@ from caliper.adapters.exports.csv_text import csv_text
 from caliper.core.checkpoints import CheckpointEntry
 
 _COLUMNS = (
-    *("step", "checkpoint", "revision", "state", "complete", "baseline"),
+    *("step", "checkpoint", "revision", "state", "complete", "judged", "baseline"),
     *("benchmark", "figure", "value", "low", "high"),
 )
 
@@ -19,6 +19,7 @@ def trend_csv(entries: Sequence[CheckpointEntry]) -> str:
     for entry in entries:
         point = entry.checkpoint
         about = (point.step, point.name, point.revision, entry.state, entry.is_complete)
+        about += (entry.extent,)
         rows += [
             (*about, entry.baseline, each.benchmark, each.path, each.value, each.low, each.high)
             for each in entry.figures

@@ -163,6 +163,11 @@ SUITE_SCORE = _gauge(
     "A score of the suite's latest checkpoint by training step, in the paper's unit",
     ("suite", "benchmark", "dimension", "metric"),
 )
+SUITE_JUDGED = _gauge(
+    "caliper_suite_judged_share",
+    "Share of that checkpoint's questions that was judged; below 1, its scores are estimates",
+    ("suite",),
+)
 SUITE_STEP = _gauge("caliper_suite_step", "Training step of that checkpoint", ("suite",))
 BUILD = _gauge("caliper_build_info", "1, with Caliper's version as a label", ("version",))
 CERTIFICATE = _gauge(
@@ -211,5 +216,5 @@ SCORE_METRICS = (
     ANCHOR,
 )
 SERVICE_METRICS = (BUILD, CERTIFICATE, PEER_CERTIFICATE, REFUSED, REFUSED_MESSAGES)
-SUITE_METRICS = (SUITE_SCORE, SUITE_STEP)
+SUITE_METRICS = (SUITE_SCORE, SUITE_STEP, SUITE_JUDGED)
 METRICS = (*SCORE_METRICS, *STAGE_METRICS, *SERVICE_METRICS, *SUITE_METRICS)

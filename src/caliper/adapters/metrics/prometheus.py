@@ -257,6 +257,7 @@ def _suite(metrics: Metrics, _: str, event: events.CheckpointScored) -> None:
             labels = event.suite, name, dimension, metric
             metrics.gauge(catalogue.SUITE_SCORE, *labels).set(score.value)
     _set(metrics, catalogue.SUITE_STEP, (event.suite,), event.step)
+    metrics.gauge(catalogue.SUITE_JUDGED, event.suite).set(event.judged)
 
 
 _ACTIONS: Mapping[type[Event], _Action] = {

@@ -45,12 +45,12 @@ Headlines = Mapping[str, Mapping[str, Estimate]]
 
 
 def render_runs(
-    page: RunsPage, headlines: Headlines, query: tuple[str, str], *, ranked: bool = False
+    page: RunsPage, headlines: Headlines, query: tuple[str, str], links: Mapping[str, str]
 ) -> str:
     """Render the list of runs, newest first.
 
-    `query` are the checkpoint that the list is restricted to, and the token of this page;
-    `ranked` lists have a leaderboard.
+    `query` are the checkpoint that the list is restricted to, and the token of this page; `links`
+    lead to other pages.
     """
     name, token = query
     names = {part.name for run in page.evaluations for part in run.spec.benchmarks}
@@ -61,7 +61,7 @@ def render_runs(
         benchmarks={each: benchmark(each).title for each in all_names() if each in names},
         headlines=headlines,
         name=name,
-        ranked=ranked,
+        links=links,
         first=address("/", name=name) if token else "",
         next=address("/", name=name, token=page.next) if page.next else "",
     )

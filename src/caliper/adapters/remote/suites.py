@@ -120,6 +120,12 @@ class RemoteSuites(Connection):
         notices = [each async for page in pages for each in page.notices]
         return in_order(wire.decode_notice(each, name) for each in notices)
 
+    async def replay(self, name: str, notice: str) -> NoticeRecord:
+        """Have a notice delivered again to all its targets, and return it."""
+        request = pb.ReplayNoticeRequest(suite=name, id=to_wire(notice))
+        response = await self._call(self._checkpoints.ReplayNotice, request)
+        return wire.decode_notice(response.notice, name)
+
     async def progress(self, name: str) -> list[EntryProgress]:
         """How far a suite's evaluations are."""
         request = pb.ListProgressRequest(suite=name)

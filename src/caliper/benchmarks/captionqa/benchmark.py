@@ -92,6 +92,7 @@ from id to text.
     unjudged=frozenset({"qa_on_image"}),
     dimension=_dimension,
     group=lambda item: item.questions[0].payload.domain,
+    pools=reporting.pools,
     is_divisible=True,
     labels=scoring.LABELS,
     label=lambda _, outcome: scoring.label(outcome),

@@ -57,6 +57,16 @@ def report(tally: Tally, settings: Settings) -> ReportLayout:
     )
 
 
+def pools(path: Path, settings: Settings) -> bool:
+    """Return whether a figure is over the questions of all domains."""
+    if chosen(settings, "overall") == "domains":
+        return path[:2] == ("overall_by", "questions")
+    # Questions on the image are all asked, whatever is drawn.
+    return path[:2] in (("overall_by", "questions"), ("utility_gap", "overall")) or (
+        path[0] == "overall"
+    )
+
+
 def _totals(tally: Tally, kind: str) -> dict[str, Sums]:
     """Return the sums of a kind's cells, by cell, in domain order."""
     domains = in_order(_domain(cell) for cell in tally if cell.startswith(f"{kind}/"))

@@ -11,7 +11,7 @@ from caliper.core.errors import InvalidInput, NotReady
 from caliper.core.notices import NoticeRecord
 from caliper.core.suites import Suite, SuiteCause, SuiteRecord, SuiteState
 from caliper.pipeline.suites.accounts import AccountTotals, SuiteAccounts
-from caliper.pipeline.suites.notice_store import NoticeReader
+from caliper.pipeline.suites.notice_store import NoticeBook
 from caliper.pipeline.suites.progress import EntryProgress, read_progress
 from caliper.pipeline.suites.registry import StoredEntry, SuiteRegistry, find_entries
 from caliper.pipeline.suites.slots import SlotState, slot_states
@@ -42,7 +42,7 @@ class Administration:
 
     def __init__(self, registry: SuiteRegistry) -> None:
         self._registry = registry
-        self._notices = NoticeReader(registry.store)
+        self._notices = NoticeBook(registry.store)
 
     async def apply(self, suite: Suite) -> tuple[SuiteRecord, bool]:
         """Create a suite or change it; also whether its version is new."""
@@ -131,6 +131,13 @@ class Administration:
         """
         every = await self.notice_ids(name)
         return await self._notices.records(name, every if ids is None else every & {*ids})
+
+    async def replay(self, name: str, notice: str) -> NoticeRecord:
+        """Have the outbox deliver the notice whose id begins so to all its targets again. Raises
+        InvalidInput if several match.
+        """
+        await self._registry.record(name)
+        return await self._notices.reopen(await self._notices.find(name, notice))
 
     async def progress(self, name: str) -> list[EntryProgress]:
         """The progress of a suite's evaluations."""

@@ -12,7 +12,9 @@ from caliper.ports.telemetry import CheckpointScored, Score, Telemetry
 
 
 class LatestScores:
-    """Records the complete checkpoint with the highest training step; late ones change nothing."""
+    """Records the checkpoint with the highest training step that was judged in full or decided;
+    late ones change nothing.
+    """
 
     def __init__(self, telemetry: Telemetry) -> None:
         self._telemetry = telemetry
@@ -33,7 +35,7 @@ class LatestScores:
 
     def _look_at(self, entry: CheckpointEntry) -> None:
         before = self._latest.get(entry.suite)
-        if entry.is_open or not entry.is_complete:
+        if entry.is_open or entry.extent == "incomplete":
             return
         if before and before.version == entry.version and before.order > entry.order:
             return
@@ -45,4 +47,4 @@ class LatestScores:
             if label is not None and (one.is_headline or one.low is not None):
                 scores.setdefault(one.benchmark, {})[label] = Score(one.value, one.low, one.high)
         step = entry.checkpoint.step
-        self._telemetry.record(CheckpointScored(entry.suite, step, scores))
+        self._telemetry.record(CheckpointScored(entry.suite, step, scores, entry.judged_share))

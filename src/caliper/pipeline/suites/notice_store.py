@@ -5,19 +5,22 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Callable, Collection, Iterable, Mapping
 from dataclasses import replace
+from typing import Any
 
 from caliper.core.errors import InvalidInput, UnknownName
 from caliper.core.keys import canonical_json
 from caliper.core.notice_marks import NoticeKind
 from caliper.core.notices import NoticeDelivery, NoticeRecord
 from caliper.core.run import SCHEMA
-from caliper.pipeline.store.changes import TRIES, contention
+from caliper.pipeline.store.changes import TRIES, change_json, contention
 from caliper.pipeline.store.runs import find_as, read_as, read_replaceable, write_json
 from caliper.ports.storage import DeletableStore, ObjectStore
 
+_REOPENED = 100
 
-class NoticeReader:
-    """Reads the records of a store's notices."""
+
+class NoticeBook:
+    """The records of a store's notices, to read and to deliver again."""
 
     def __init__(self, store: ObjectStore) -> None:
         self._store = store
@@ -33,14 +36,6 @@ class NoticeReader:
         records = await asyncio.gather(*(find_as(self._store, key, decode) for key in keys))
         return in_order(each for each in records if each)
 
-
-class NoticeStore(NoticeReader):
-    """The records of a store's notices."""
-
-    def __init__(self, store: DeletableStore) -> None:
-        super().__init__(store)
-        self._deletable = store
-
     async def find(self, suite: str, text: str) -> NoticeRecord:
         """The record whose id begins with a text. Raises UnknownName, InvalidInput for several
         records, DataLoss, StoreUnavailable.
@@ -55,11 +50,6 @@ class NoticeStore(NoticeReader):
         if record is None:
             raise UnknownName("event", text, tuple(ids))
         return record
-
-    async def add(self, record: NoticeRecord) -> None:
-        """Store a new record; one that exists stays. Raises StoreUnavailable."""
-        key = _key(record.notice.suite, record.notice.id)
-        await self._store.replace(key, _data(record), None)
 
     async def change(
         self,
@@ -82,6 +72,40 @@ class NoticeStore(NoticeReader):
                 return changed
         raise contention(key)
 
+    async def reopen(self, record: NoticeRecord) -> NoticeRecord:
+        """Have outboxes deliver a notice again to all its targets. Returns the open record. Raises
+        DataLoss, StoreUnavailable.
+        """
+        notice = record.notice
+        for name in record.deliveries:
+            await self.change(record, name, lambda _: NoticeDelivery())
+
+        def note(fields: dict[str, Any]) -> dict[str, Any]:
+            return {"ids": [*fields.get("ids", ()), notice.id][-_REOPENED:]}
+
+        # Last: outboxes do not read again what is delivered.
+        await change_json(self._store, _reopened_key(notice.suite), note)
+        return replace(record, deliveries=dict.fromkeys(record.deliveries, NoticeDelivery()))
+
+    async def reopened(self, suite: str) -> Mapping[str, Any]:
+        """The `ids` of the notices reopened last; another mapping after each. Raises
+        StoreUnavailable.
+        """
+        return await read_replaceable(self._store, _reopened_key(suite))
+
+
+class NoticeStore(NoticeBook):
+    """The records of a store's notices, to add and to remove as well."""
+
+    def __init__(self, store: DeletableStore) -> None:
+        super().__init__(store)
+        self._deletable = store
+
+    async def add(self, record: NoticeRecord) -> None:
+        """Store a new record; one that exists stays. Raises StoreUnavailable."""
+        key = _key(record.notice.suite, record.notice.id)
+        await self._store.replace(key, _data(record), None)
+
     async def removed_before(self, suite: str) -> str:
         """The time before which all notices were delivered and removed. Raises StoreUnavailable."""
         return str((await read_replaceable(self._store, _removal_key(suite))).get("before", ""))
@@ -100,6 +124,10 @@ def _prefix(suite: str) -> str:
 
 def _removal_key(suite: str) -> str:
     return f"suites/{suite}/told.json"
+
+
+def _reopened_key(suite: str) -> str:
+    return f"suites/{suite}/reopened.json"
 
 
 def _key(suite: str, notice: str) -> str:

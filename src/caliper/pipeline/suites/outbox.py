@@ -52,6 +52,7 @@ class Outbox:
         self._recorded: dict[str, str | None] = {}
         # The times of fully delivered notices, by suite and id.
         self._settled: dict[str, dict[str, str]] = {}
+        self._reopened: dict[str, Mapping[str, Any]] = {}
         self._woken, self._is_ending = asyncio.Event(), False
 
     def wake(self) -> None:
@@ -99,7 +100,8 @@ class Outbox:
         ids = await self._notices.ids(suite.name)
         ids |= await self._record(suite, ids, targets)
         before = self._settled.get(suite.name, {})
-        settled = {each: time for each, time in before.items() if each in ids}
+        kept = ids - await self._reopened_since(suite.name)
+        settled = {each: time for each, time in before.items() if each in kept}
         self._settled[suite.name] = settled
         records = await self._notices.records(suite.name, ids - settled.keys())
         for record in records:
@@ -108,6 +110,14 @@ class Outbox:
                 settled[record.notice.id] = record.notice.time
         await asyncio.gather(*(self._serve(name, targets[name], records) for name in targets))
         await self._remove_oldest(suite.name, settled, len(ids))
+
+    async def _reopened_since(self, suite: str) -> set[str]:
+        """The ids of notices that may have been reopened since the last sweep."""
+        reopened = await self._notices.reopened(suite)
+        if reopened == self._reopened.get(suite):
+            return set()
+        self._reopened[suite] = reopened
+        return set(reopened.get("ids", ()))
 
     async def _remove_oldest(self, suite: str, settled: Mapping[str, str], count: int) -> None:
         """Remove the oldest fully delivered records if there are too many."""

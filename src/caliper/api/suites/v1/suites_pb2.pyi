@@ -432,6 +432,20 @@ class NoticeDelivery(_message.Message):
     error: str
     def __init__(self, target: _Optional[str] = ..., attempts: _Optional[int] = ..., delivered: _Optional[str] = ..., error: _Optional[str] = ...) -> None: ...
 
+class ReplayNoticeRequest(_message.Message):
+    __slots__ = ("suite", "id")
+    SUITE_FIELD_NUMBER: _ClassVar[int]
+    ID_FIELD_NUMBER: _ClassVar[int]
+    suite: str
+    id: str
+    def __init__(self, suite: _Optional[str] = ..., id: _Optional[str] = ...) -> None: ...
+
+class ReplayNoticeResponse(_message.Message):
+    __slots__ = ("notice",)
+    NOTICE_FIELD_NUMBER: _ClassVar[int]
+    notice: Notice
+    def __init__(self, notice: _Optional[_Union[Notice, _Mapping]] = ...) -> None: ...
+
 class ListProgressRequest(_message.Message):
     __slots__ = ("suite",)
     SUITE_FIELD_NUMBER: _ClassVar[int]
