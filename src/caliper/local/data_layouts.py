@@ -105,7 +105,7 @@ def _parts(own: Benchmark, levels: list[_Matches]) -> _Matches | None:
 
 
 def _ids(own: Benchmark, files: list[Path]) -> frozenset[str]:
-    read = own.samples or (lambda _: ())
+    read = own.samples or (lambda _: iter(()))
     try:
         return frozenset(key for key, _ in read(_rows(own, files)))
     except InvalidInput:

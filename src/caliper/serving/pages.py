@@ -133,7 +133,7 @@ class Pages:
 
     async def _found(
         self, spec: RunSpec, query: VerdictQuery, text: str
-    ) -> tuple[list[Sample], str]:
+    ) -> tuple[Sequence[Sample], str]:
         """Verdicts with their captions, and the token of the next. If a text is searched for, it
         may be found only by later tokens: an answer reads a limited number of verdicts.
         """
