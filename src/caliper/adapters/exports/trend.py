@@ -19,9 +19,9 @@ def trend_csv(entries: Sequence[CheckpointEntry]) -> str:
     for entry in entries:
         point = entry.checkpoint
         about = (point.step, point.name, point.revision, entry.state, entry.is_complete)
-        about += (entry.extent,)
+        judged = (entry.extent, entry.baseline)
         rows += [
-            (*about, entry.baseline, each.benchmark, each.path, each.value, each.low, each.high)
+            (*about, *judged, each.benchmark, each.path, each.value, each.low, each.high)
             for each in entry.figures
         ]
     return csv_text([_COLUMNS, *rows])
