@@ -12,7 +12,7 @@ from tests.fakes import chat_server as fake
 from tests.fakes import tiny
 from tests.fakes.chat_server import ChatServer
 from tests.fakes.command import Command, Ended
-from tests.fakes.decided_runs import judge
+from tests.fakes.decided_runs import WRONG, judge
 
 SAMPLES = 400
 RUN = ("suite", "run", "suite.yaml", "--watch", "checkpoints", "--once")
@@ -90,11 +90,10 @@ async def test_a_large_loss_and_a_checkpoint_as_good_need_part_of_the_questions(
     assert first["money"] > 0
     assert status["alarms"] == {"compared": 3, "regressed": 1, "expected": 0.05}
     assert f"{asked} of 10,000 calls" in (await run(tmp_path, "suite", "status", code=0)).out
-    # The baseline once, 5% of it again, and what each of the others needed.
-    again = SAMPLES // 20
-    assert asked == SAMPLES + again + sum(each["asked"] for each in (same, worse, slight))
-    # Whoever is compared first pays for that.
-    assert [each["calls"] - each["asked"] for each in (first, same, worse)] == [0, again, 0]
+    # The baseline once, 5% of it again for each of the others, and what they needed.
+    again, compared = SAMPLES // 20, (same, worse, slight)
+    assert asked == SAMPLES + sum(again + each["asked"] for each in compared)
+    assert [each["calls"] - each["asked"] for each in (first, *compared)] == [0, *3 * [again]]
     # Its figure is over all questions: the baseline's and the difference, with the check's bounds.
     before, after, change = (*map(f1, (first, worse)), worse["findings"][0])
     for name in ("value", "low", "high"):
@@ -123,7 +122,8 @@ async def test_after_a_gain_a_loss_against_the_better_checkpoint_is_found(tmp_pa
         deliver(tmp_path, 250, 60)
         await run(tmp_path, *RUN, code=1)
         late = (await entries(tmp_path))[2]
-        assert len(server.requests) == asked + late["asked"]
+        again = SAMPLES // 20
+        assert len(server.requests) == asked + again + late["asked"]
     revisions = [each["checkpoint"]["revision"] for each in (first, better, better, better)]
     assert [each["baseline"] for each in (better, worse, slight, late)] == revisions
     states = [each["state"] for each in (first, better, worse, slight, late)]
@@ -136,9 +136,8 @@ async def test_after_a_gain_a_loss_against_the_better_checkpoint_is_found(tmp_pa
     (headline,) = (each for each in better["figures"] if each["is_headline"])
     assert headline["value"] == pytest.approx(90.0)
     # Whoever is compared with it pays for the questions that it had not been asked.
-    again = SAMPLES // 20
     costs = [each["calls"] - each["asked"] for each in (first, better, worse, slight)]
-    assert costs == [0, again, better["saved"] + again, 0]
+    assert costs == [0, again, better["saved"] + again, again]
     assert (
         status["month"]["used"]["calls"]
         == asked
@@ -180,6 +179,24 @@ async def test_a_baseline_is_judged_in_full_once_whatever_is_killed(tmp_path: Pa
     assert same["baseline"] == better["checkpoint"]["revision"]
     # What was in flight is asked again, and nothing else.
     assert asked_since <= better["saved"] + SAMPLES // 20 + same["asked"] + 4
+
+
+async def test_a_judge_that_drifts_later_is_seen(tmp_path: Path) -> None:
+    tiny.write_scenes(tmp_path, SAMPLES)
+    for step in (100, 200):
+        deliver(tmp_path, step, 10)
+    async with ChatServer(otherwise=judge) as server:
+        suite(tmp_path, server.url, anchors=False)
+        await run(tmp_path, *RUN, code=0)
+        # The same revision judges more strictly from now on.
+        server.from_now_on(WRONG)
+        deliver(tmp_path, 300, 10)
+        await run(tmp_path, *RUN, code=3)
+    _, second, third = await entries(tmp_path)
+    assert (second["state"], third["state"]) == ("passed", "inconclusive")
+    assert "the judge has drifted (p = 0.0000)" in third["reason"]
+    # So the next one is compared with verdicts of today's judge.
+    assert third["is_complete"]
 
 
 async def test_captions_of_a_baseline_are_judged_without_their_captioner(tmp_path: Path) -> None:

@@ -120,9 +120,9 @@ async def test_judged_in_sequence_as_in_a_folder(tmp_path: Path, first: int) -> 
         assert asked == sum(each.calls for each in entries)
         assert [str(each.state) for each in entries] == ["evaluated", "passed", "regressed"]
         assert all(each.saved > SCENES / 2 for each in entries[1:])
-        # 5% of the baseline was judged again, and it is paid for once.
+        # 5% of the baseline is judged again for each comparison, which pays for it once.
         again, is_better = SCENES // 20, first > steps[200]
-        for_base = entries[1].saved + again if is_better else 0
+        for_base = again + (entries[1].saved if is_better else 0)
         assert [each.calls - each.asked for each in entries] == [0, again, for_base]
         base = entries[1 if is_better else 0]
         assert entries[2].baseline == base.checkpoint.revision

@@ -40,7 +40,7 @@ async def test_report_calls_and_gate_are_those_of_one_process(tmp_path: Path) ->
     policy = Policy(CHECKS)
     async with ChatServer(otherwise=judge) as chat:
         first = await in_one_process(base, chat.url, alone / "base")
-        repeats = (await in_one_process(again, chat.url, place_again(first))).stored_run
+        repeats = (await in_one_process(again, chat.url, place_again(first, 1))).stored_run
         rules = ModelRoom.rules()
         plan = SequentialPlan(first.stored_run, policy, None, policy.level, repeats, rules)
         chat.requests.clear()

@@ -24,9 +24,11 @@ _OF_A_CAPTIONER: dict[str, Any] = {
 }
 
 
-def place_again(base: RunDirectory) -> Path:
-    """The directory of the run that judges questions of another again."""
-    return base.path / "again" / "run"
+def place_again(base: RunDirectory, number: int) -> Path:
+    """The directory of the run that judges questions of another again, for the comparison of this
+    number.
+    """
+    return base.path / "again" / str(number) / "run"
 
 
 def place_whole(base: RunDirectory) -> Path:
@@ -34,20 +36,30 @@ def place_whole(base: RunDirectory) -> Path:
     return base.path / "whole" / "run"
 
 
-def plan_by_policy(base: RunDirectory, policy: Policy) -> SequentialPlan:
-    """The plan of a gate's policy, with repeated judgements of the baseline, if any."""
-    again = RunDirectory(place_again(base))
-    repeats = again.stored_run if again.is_finished else None
+def plan_by_policy(base: RunDirectory, run: RunDirectory, policy: Policy) -> SequentialPlan:
+    """The plan of a gate's policy for a run, with the last repeated judgements of the baseline
+    before the run ended, if any.
+    """
+    files = base.path.glob("again/*/run/execution.json")
+    by_end = {_end(each): each for each in (RunDirectory(file.parent) for file in files)}
+    before = [end for end in by_end if end <= _end(run)]
+    repeats = by_end[max(before)].stored_run if before else None
     return SequentialPlan(base.stored_run, policy, None, policy.level, repeats, ModelRoom.rules())
 
 
-async def config_again(suite: Suite, base: RunDirectory) -> RunConfig:
-    """The configuration of a run, in the baseline's directory, that judges its captions again.
+def _end(run: RunDirectory) -> str:
+    return str(run.read_execution().get("finished", ""))
+
+
+async def config_again(suite: Suite, base: RunDirectory, number: int) -> RunConfig:
+    """The configuration of a run, in the baseline's directory, that judges its captions again, for
+    the comparison of this number.
 
     Raises InvalidInput for captions that cannot be written as supplied ones, and what
     `RunDirectory.captions` raises.
     """
-    return await _over_captions(share_again(suite, base.read_spec()), base, place_again(base))
+    config, place = share_again(suite, base.read_spec(), number), place_again(base, number)
+    return await _over_captions(config, base, place)
 
 
 async def config_whole(suite: Suite, base: RunDirectory) -> RunConfig:
@@ -70,11 +82,11 @@ async def _over_captions(config: RunConfig, base: RunDirectory, out: Path) -> Ru
     return config.model_copy(update={"benchmarks": parts, "out": out})
 
 
-def share_again(suite: Suite, base: RunSpec) -> RunConfig:
+def share_again(suite: Suite, base: RunSpec, number: int) -> RunConfig:
     """The configuration of a run that judges part of a baseline again, without its captions."""
     config = in_full(suite, base)
-    # A replicate of its own: no replies of the baseline are reused.
-    update = {"judge_share": SHARE, "replicate": config.replicate + 1}
+    # A replicate of its own for each comparison: the judge may have drifted since the one before.
+    update = {"judge_share": SHARE, "replicate": config.replicate + number}
     return config.model_copy(update=update)
 
 

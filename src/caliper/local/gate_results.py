@@ -32,11 +32,12 @@ async def decided_gate(runs: Sequence[str], server: str | None, policy: Policy) 
     before, after = runs
     if server is not None:
         return await _remote_look(before, after, server, policy)
-    stored = find_run(after).stored_run
+    candidate = find_run(after)
+    stored = candidate.stored_run
     if not stored.spec.judging:
         return None
     run = await stored.open()
-    plan = plan_by_policy(find_run(before), policy)
+    plan = plan_by_policy(find_run(before), candidate, policy)
     if run.state is not RunState.DECIDED or not plan.is_comparable(run.spec):
         return None
     look = await plan.look(run, await stored.captions(run))

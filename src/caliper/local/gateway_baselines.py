@@ -66,10 +66,12 @@ class GatewayBaselines:
             return None
         base, _ = stored
         accounts = SuiteAccounts(self.store, self.gateway.clock, suite.name)
-        plan = await sequential_plan(suite, entry, base, accounts)
+        number = await accounts.comparison_number(suite.version, entry.checkpoint.revision)
+        plan = sequential_plan(suite, base, number)
         if is_deterministic(base.spec):
             return plan
-        ended = await self._over_captions(suite, entry, base, share_again(suite, base.spec))
+        config = share_again(suite, base.spec, number)
+        ended = await self._over_captions(suite, entry, base, config)
         if ended.state in REPORTED_STATES:
             return replace(plan, repeats=replace(base, spec=ended.spec))
         # The judge then counts as flipping half of its verdicts.

@@ -23,7 +23,6 @@ from caliper.pipeline.aggregation.sequential import SequentialPlan
 from caliper.pipeline.comparing.comparison import Comparison
 from caliper.pipeline.comparing.gate_decision import describe_target, gate_comparison, on_these
 from caliper.pipeline.ledger.runs import StoredRun
-from caliper.pipeline.suites.accounts import SuiteAccounts
 from caliper.pipeline.suites.baselines import BaselineChoice
 from caliper.pipeline.suites.registry import SuiteRegistry
 from caliper.wiring.models import ModelRoom
@@ -102,20 +101,14 @@ async def decide(
     return CAUSES[gated.decision], {**against, "reason": reason, "findings": findings}
 
 
-async def sequential_plan(
-    suite: Suite, entry: CheckpointEntry, base: StoredRun, accounts: SuiteAccounts
-) -> SequentialPlan:
-    """How a checkpoint's run stops early, without repeated judgements of the baseline. Raises
-    StoreUnavailable.
+def sequential_plan(suite: Suite, base: StoredRun, number: int) -> SequentialPlan:
+    """How the run of the checkpoint that is compared as the `number`th stops early, without
+    repeated judgements of the baseline.
     """
     policy, margin = suite_policy(suite), suite.values["margin"]
     level = LEVEL if policy is None else policy.level
-    alarm_level = None
-    if "alarms" in suite.values:
-        number = await accounts.comparison_number(suite.version, entry.checkpoint.revision)
-        alarm_level = spent_alpha(level, number)
-    similar = suite.values.get("target") == "similar"
-    rules = ModelRoom.rules()
+    alarm_level = spent_alpha(level, number) if "alarms" in suite.values else None
+    similar, rules = suite.values.get("target") == "similar", ModelRoom.rules()
     return SequentialPlan(base, policy, margin, level, None, rules, alarm_level, similar)
 
 

@@ -153,10 +153,12 @@ class LocalEvaluator:
         directory = RunDirectory(DEFAULT_ROOT / baseline.entry.run)
         base = directory.stored_run
         accounts = SuiteAccounts(suite_store(), self._clock, suite.name)
-        plan = await sequential_plan(suite, claim.entry, base, accounts)
+        number = await accounts.comparison_number(suite.version, claim.entry.checkpoint.revision)
+        plan = sequential_plan(suite, base, number)
         if is_deterministic(base.spec):
             return plan
-        result = await self._evaluate(suite, await config_again(suite, directory), claim)
+        config = await config_again(suite, directory, number)
+        result = await self._evaluate(suite, config, claim)
         repeats = RunDirectory(result.directory).stored_run
         return replace(plan, repeats=repeats)
 
