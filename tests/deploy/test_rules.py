@@ -55,8 +55,7 @@ def test_an_alert_says_what_where_and_what_to_do(alert: Any) -> None:
     assert alert["labels"]["severity"] in {"page", "ticket"}
     said = alert["annotations"]
     assert {"summary", "description", "runbook_url"} == said.keys()
-    # Absolute, whatever Prometheus is told: the cases in deploy/prometheus/tests show it.
-    where = "{{ or $externalLabels.runbooks `https://caliper.dev/` }}docs/alerts.md"
+    where = "{{ $externalLabels.runbooks }}docs/alerts.md"
     assert said["runbook_url"] == f"{where}#{name.lower()}"
     chapter = PAGE.partition(f"## {name}\n")[2].partition("\n## ")[0]
     assert chapter.startswith(f"\n**{alert['labels']['severity']}**: ")
