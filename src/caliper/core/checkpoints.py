@@ -188,8 +188,7 @@ class CheckpointEntry:
         """Whether a look ended its run before all questions were asked, and it was not judged in
         full since. Its figures are estimates, as far as they have one.
         """
-        ended_early = self.saved > 0 and bool(self.findings)
-        return self.state in COMPARED_STATES and ended_early and not self.is_complete
+        return self.state in COMPARED_STATES and self.saved > 0 and not self.is_complete
 
     @property
     def extent(self) -> str:

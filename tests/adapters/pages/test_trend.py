@@ -69,7 +69,7 @@ def test_other_figures_and_checkpoints_without_any_are_on_the_page() -> None:
     ("fields", "judged"),
     [
         ({"is_complete": True}, "complete"),
-        ({"findings": ({},), "saved": 5}, "decided"),
+        ({"state": EntryState.PASSED, "saved": 5}, "decided"),
         ({"saved": 5}, "incomplete"),
     ],
 )
