@@ -53,7 +53,7 @@ def capability(
     asked, but leaves out of its caption; judging: the same captions judged again, and by other
     judges; sweeps: runs of one captioner with other frames or resolutions; length: caption length
     against score. A model is a run's label. Runs whose setup differs from the first are used only
-    for the stability of the judge. Exit code 3: no chosen analysis is possible.
+    for the stability of the judge. Exit code 3: none is possible.
     """
     names = chosen_analyses(only, capability_analyses.NAMES)
     stored = [find_run(name).stored_run for name in runs]
@@ -80,7 +80,7 @@ def captionqa(
     readers and other orders of the options; gap: QA on the image minus QA on the caption; prompts:
     gains and losses by caption prompt; errors: coverage, accuracy and kinds of errors. A model is a
     run's label. Runs whose setup differs from the first are used only for the stability of the
-    ranking. Exit code 3: no chosen analysis is possible.
+    ranking. Exit code 3: none is possible.
     """
     names = chosen_analyses(only, caption_analyses.NAMES)
     stored = [find_run(name).stored_run for name in runs]

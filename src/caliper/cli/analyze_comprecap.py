@@ -49,7 +49,7 @@ HELP = """Analyse the outcomes of several runs of CompreCap.
 people: how metrics agree with people's scores (--people); compreqa: questions about tiny objects;
 ablations: other similarity thresholds and noun taggers, without a model; coverage: objects by the
 area of their masks. A model is a run's label. Runs whose setup differs from the first are used only
-for the ablations. Exit code 3: no chosen analysis is possible.
+for the ablations. Exit code 3: none is possible.
 """
 Only = Annotated[list[str] | None, only_option(NAMES)]
 References = Annotated[
