@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 import aiohttp
 from tests.fakes import runs
 from tests.fakes.clock import FakeClock
-from tests.fakes.evaluations import CAPTIONS, CODEC, House, messages_of, stored_run
+from tests.fakes.evaluations import CAPTIONS, CODEC, House, messages_of, stored_run, verdict
 from tests.fakes.runs import Planned
 from tests.fakes.stores import supplies
 
@@ -31,6 +31,8 @@ from caliper.serving.page_sources import PageSources
 from caliper.serving.pages import Pages, error_page
 from caliper.serving.web import WebServer
 from caliper.wiring.sinks import sink_of
+
+HOSTILE = "</title><script>alert(1)</script><img src=x onerror=alert(1)>\udc80"
 
 
 @dataclass
@@ -128,3 +130,7 @@ async def watched() -> AsyncIterator[Watched]:
         running.cancel()
         await asyncio.wait([running])
         await comparer.close()
+
+
+def scored(*scores: int | None) -> list[Verdict]:
+    return [verdict(index, score, f"reply {index}") for index, score in enumerate(scores)]

@@ -32,6 +32,7 @@ LONG = {
     "cli/test_lean.py": "evaluates by each kind of judge; test_lazy is first",
     "cli/test_plugin.py": "starts every command as a Python of its own",
     "cli/test_resume.py": "evaluates 2,000 samples time and again, for kills to fall amid them",
+    "cli/test_sequential_baselines.py": "evaluates a dozen checkpoints, and kills a loop",
     "cli/test_sequential_suites.py": "evaluates ten checkpoints; local/test_decided_runs is first",
     "cli/test_served_checkpoints.py": "kills loops, and waits for their leases to end",
     "cli/test_server.py": "serves and evaluates anew in every test",
