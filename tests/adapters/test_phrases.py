@@ -4,6 +4,7 @@ import pytest
 from tests.fakes import reports
 
 from caliper.adapters import phrases
+from caliper.adapters.caption_warnings import injection_note, stuffing_warnings
 from caliper.benchmarks.base import LEXICAL_WARNING
 from caliper.core.report import Coverage, Estimate, Report
 from caliper.core.suspicion import Suspicious
@@ -84,9 +85,9 @@ def test_many_blank_captions_are_loud_beside_a_lexical_model() -> None:
 
 
 def test_suspicious_captions() -> None:
-    assert phrases.injection_note(Suspicious()) == ""
-    assert phrases.injection_note(Suspicious(0, 1200)).startswith("None of 1,200 captions ")
-    told = phrases.injection_note(Suspicious(3, 1200, {"instruction": 2, "hidden": 1}))
+    assert injection_note(Suspicious()) == ""
+    assert injection_note(Suspicious(0, 1200)).startswith("None of 1,200 captions ")
+    told = injection_note(Suspicious(3, 1200, {"instruction": 2, "hidden": 1}))
     assert told.startswith("3 of 1,200 captions ")
     assert "(instruction 2, hidden 1)" in told
 
@@ -95,7 +96,5 @@ def test_stuffing_is_said_for_each_benchmark() -> None:
     few = Suspicious(10, 100, {"instruction": 6, "long": 5}, 5)
     many = Suspicious(10, 100, {"instruction": 6, "long": 6, "list": 2}, 6)
     parts = [dataclasses.replace(reports.captionqa(), suspicious=found) for found in (few, many)]
-    (said,) = phrases.stuffing_warnings(
-        dataclasses.replace(reports.report(), benchmarks=tuple(parts))
-    )
+    (said,) = stuffing_warnings(dataclasses.replace(reports.report(), benchmarks=tuple(parts)))
     assert said.startswith("Signs of stuffing in CaptionQA: 6 of 100 captions (long 6, list 2). ")

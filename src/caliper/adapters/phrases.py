@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from datetime import datetime
 from functools import cache
 from typing import TYPE_CHECKING
@@ -11,14 +11,13 @@ from typing import TYPE_CHECKING
 from caliper.benchmarks.base import LEXICAL_WARNING, ReportLayout
 from caliper.benchmarks.registry import all_names, benchmark, usable_names
 from caliper.core.report import BenchmarkReport, Coverage, Estimate, Path, Report, Reuse
-from caliper.core.suspicion import STUFFING, Suspicious
 
 if TYPE_CHECKING:
     # They import numpy, which the gateway does without, or take time that `evaluate` does not need.
     from caliper.analysis.agreement import Coefficient
     from caliper.analysis.compare import Difference
     from caliper.analysis.leaderboard import LeaderboardRow
-    from caliper.pipeline.comparing.comparison import Against, Side
+    from caliper.pipeline.comparing.comparison import Against
 
 NO_DATA = "no data"
 _MINUS = "\N{MINUS SIGN}"
@@ -155,21 +154,6 @@ def percent(share: float) -> str:
     return f"{'99.99' if text == '100.00' and whole < 100 else text}%"
 
 
-def injection_note(finding: Suspicious) -> str:
-    """How many captions may contain prompt injections, and by which signs.
-
-    Empty if no caption was examined.
-    """
-    if not finding.examined:
-        return ""
-    if not finding.captions:
-        return f"None of {finding.examined:,} captions shows signs of prompt injection."
-    return (
-        f"{finding.captions:,} of {finding.examined:,} captions may contain prompt injections "
-        f"({_signs(finding, finding.signs)}). Scores are unchanged."
-    )
-
-
 def reuse(reused: Reuse | None) -> str:
     """How much of a run reuses replies of earlier runs; empty if nothing does."""
     if reused is None:
@@ -186,46 +170,6 @@ def reuse(reused: Reuse | None) -> str:
 def already_ended(state: str, since: datetime) -> str:
     """The message for a run that had already ended, so that nothing was asked."""
     return f"Already {state} since {since:%Y-%m-%d %H:%M} UTC; nothing was asked."
-
-
-def stuffing_warnings(report: Report) -> tuple[str, ...]:
-    """Warnings that precede all figures, one per benchmark with many stuffed captions.
-
-    A stuffed caption shows signs of stating everything.
-    """
-    return tuple(
-        f"Signs of stuffing in {part.title}: {part.suspicious.stuffed:,} of "
-        f"{part.suspicious.examined:,} captions ({_signs(part.suspicious, STUFFING)}). A "
-        "caption that lists everything is right about something. Do not compare these scores "
-        "with others; `caliper gate` is inconclusive."
-        for part in report.benchmarks
-        if part.suspicious.stuffing
-    )
-
-
-def side_warnings(name: str, side: Side) -> tuple[str, ...]:
-    """The warnings for a compared run that was judged in part, or has stuffed captions."""
-    shares = ", ".join(
-        f"{benchmark(part).title} ({text.removeprefix('judged in part: ')})"
-        for part, coverage in side.coverage.items()
-        if (text := in_part(coverage))
-    )
-    in_parts = f"{name} is judged in part: {shares}." if shares else ""
-    return tuple(filter(None, (in_parts, _stuffing_warning(name, side))))
-
-
-def _stuffing_warning(name: str, side: Side) -> str:
-    shares = ", ".join(
-        f"{benchmark(part).title} ({percent(share)} of its captions)"
-        for part, share in side.stuffed.items()
-    )
-    return f"{name} shows signs of stuffing in {shares}." if shares else ""
-
-
-def _signs(finding: Suspicious, names: Collection[str]) -> str:
-    return ", ".join(
-        f"{sign} {number:,}" for sign, number in finding.signs.items() if sign in names
-    )
 
 
 def state(report: Report) -> str:

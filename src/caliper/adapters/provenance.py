@@ -6,7 +6,8 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from caliper.adapters.phrases import injection_note, percent
+from caliper.adapters.caption_warnings import injection_note
+from caliper.adapters.phrases import percent
 from caliper.benchmarks.base import BLANK_CAPTION, BLANK_CAPTIONS
 from caliper.core.report import BenchmarkReport, Coverage, Generation, JudgeCheck
 

@@ -11,18 +11,11 @@ import typer
 from rich.markup import escape
 from rich.table import Table
 
+from caliper.adapters.caption_warnings import side_warnings
 from caliper.adapters.exports.comparison import comparison_json
 from caliper.adapters.files import write_text
 from caliper.adapters.pages.compare import Section, render_comparison, sections
-from caliper.adapters.phrases import (
-    dimensions,
-    interval,
-    number,
-    p_value,
-    percent,
-    side_warnings,
-    unpaired,
-)
+from caliper.adapters.phrases import dimensions, interval, number, p_value, percent, unpaired
 from caliper.analysis.significance import LEVEL
 from caliper.cli.comparison import Anyway, Partial, compare_and_warn
 from caliper.cli.console import OUT, write_out

@@ -13,15 +13,8 @@ from rich.console import Console
 from rich.markup import escape
 from rich.table import Table as Grid
 
-from caliper.adapters.phrases import (
-    NO_DATA,
-    label,
-    number,
-    remarks,
-    reuse,
-    state,
-    stuffing_warnings,
-)
+from caliper.adapters.caption_warnings import stuffing_warnings
+from caliper.adapters.phrases import NO_DATA, label, number, remarks, reuse, state
 from caliper.adapters.provenance import facts
 from caliper.cli.console import ERR
 from caliper.cli.options import OutputOptions

@@ -6,7 +6,8 @@ from collections.abc import Awaitable, Callable, Iterator
 from dataclasses import asdict, dataclass, replace
 from typing import Any
 
-from caliper.adapters.phrases import state, stuffing_warnings
+from caliper.adapters.caption_warnings import stuffing_warnings
+from caliper.adapters.phrases import state
 from caliper.analysis.gate import Check, Decision, GateFinding, Policy
 from caliper.analysis.sequential import Look, spent_alpha
 from caliper.analysis.significance import LEVEL

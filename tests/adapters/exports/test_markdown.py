@@ -3,7 +3,7 @@ from pathlib import Path
 
 from tests.fakes import reports
 
-from caliper.adapters import phrases
+from caliper.adapters import caption_warnings
 from caliper.adapters.exports.markdown import MarkdownExport, report_text
 from caliper.benchmarks.base import LEXICAL_WARNING
 from caliper.core.report import Report, Table, TableRow
@@ -31,7 +31,7 @@ def test_the_report_reads_from_top_to_bottom(tmp_path: Path) -> None:
         "- Settings: category\\_labels=any, reply\\_reading=lenient",
         "## CaptionQA",
         f"> **Warning.** {LEXICAL_WARNING}",
-        f"- Signs: {phrases.injection_note(reports.captionqa().suspicious)}",
+        f"- Signs: {caption_warnings.injection_note(reports.captionqa().suspicious)}",
         "## Reproduce",
         "- pack.name: caliper",
         "- seed: 0",

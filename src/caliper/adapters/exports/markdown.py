@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import Any
 
 from caliper.adapters import phrases
+from caliper.adapters.caption_warnings import stuffing_warnings
 from caliper.adapters.files import write_text
 from caliper.adapters.provenance import TITLE, facts
 from caliper.core.report import BenchmarkReport, Report, Table, VerdictRow, leaves
@@ -24,7 +25,7 @@ def report_text(report: Report) -> str:
     blocks = [f"# {plain(report.name)}", phrases.state(report)]
     if report.partial:
         blocks[1] = f"> **{blocks[1]}**"
-    blocks.extend(f"> **Warning.** {plain(note)}" for note in phrases.stuffing_warnings(report))
+    blocks.extend(f"> **Warning.** {plain(note)}" for note in stuffing_warnings(report))
     if reuse := phrases.reuse(report.reuse):
         blocks.append(plain(reuse))
     for benchmark in report.benchmarks:

@@ -9,6 +9,7 @@ from itertools import chain
 from typing import Any
 
 from caliper.adapters import phrases
+from caliper.adapters.caption_warnings import side_warnings
 from caliper.adapters.pages import charts
 from caliper.adapters.pages.page import TABLES, cut, data_uri, render
 from caliper.adapters.pages.page_data import Thumbnail
@@ -79,7 +80,7 @@ def render_comparison(
         base=names[0],
         base_run=comparison.base.run,
         candidates=candidates,
-        warnings=list(chain.from_iterable(map(phrases.side_warnings, names, comparison.sides))),
+        warnings=list(chain.from_iterable(map(side_warnings, names, comparison.sides))),
         unfinished=[side for side in comparison.sides if side.state is not RunState.COMPLETE],
         pictures_left_out=album.left_out,
         axis_of=_axis,

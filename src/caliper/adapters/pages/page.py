@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any
 from markupsafe import Markup
 
 from caliper.adapters import phrases, provenance
+from caliper.adapters.caption_warnings import stuffing_warnings
 from caliper.adapters.pages import charts
 from caliper.core.report import BenchmarkReport, Table
 from caliper.lazy import lazy_module
@@ -118,7 +119,7 @@ def _environment() -> jinja2.Environment:
         notes=phrases.notes,
         remarks=phrases.remarks,
         reuse=phrases.reuse,
-        stuffed=phrases.stuffing_warnings,
+        stuffed=stuffing_warnings,
         facts=provenance.facts,
         made=provenance.TITLE,
         title_of=phrases.title_of,

@@ -8,9 +8,10 @@ from datetime import datetime
 from functools import cached_property
 from typing import Any
 
+from caliper.adapters.caption_warnings import stuffing_warnings
 from caliper.adapters.exports.sinks.selection import rankable_figures
 from caliper.adapters.exports.sinks.where import HubDataset
-from caliper.adapters.phrases import label, stuffing_warnings
+from caliper.adapters.phrases import label
 from caliper.adapters.provenance import coverage
 from caliper.analysis.jackknife import NORMAL
 from caliper.benchmarks.base import Better

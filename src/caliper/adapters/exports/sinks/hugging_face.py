@@ -17,10 +17,11 @@ import yaml
 from httpx2 import HTTPError
 from huggingface_hub.errors import HfHubHTTPError, HFValidationError
 
+from caliper.adapters.caption_warnings import stuffing_warnings
 from caliper.adapters.exports.sinks.selection import refuse_unfinished
 from caliper.adapters.exports.sinks.where import HubDataset, split_where
 from caliper.adapters.files import write_text
-from caliper.adapters.phrases import heading, interval, label, notes, stuffing_warnings
+from caliper.adapters.phrases import heading, interval, label, notes
 from caliper.adapters.provenance import facts
 from caliper.benchmarks.registry import benchmark_names
 from caliper.core.errors import InvalidInput, StoreUnavailable

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from caliper.adapters import phrases
+from caliper.adapters.caption_warnings import stuffing_warnings
 from caliper.adapters.exports.junit import JunitCase, JunitSuite, junit_text
 from caliper.adapters.files import write_text
 from caliper.core.errors import InvalidInput
@@ -57,7 +58,7 @@ def _cases(results: Results, part: BenchmarkReport) -> Iterator[JunitCase]:
         message = f"questions without a score: {count:,}"
         yield JunitCase(f"unscored: {reason}", "skipped", message=message)
     if part.suspicious.stuffing:
-        (message,) = phrases.stuffing_warnings(_alone(results.report, part))
+        (message,) = stuffing_warnings(_alone(results.report, part))
         yield JunitCase("captions", "failure", "stuffing", message)
     name, headline = phrases.label(part, part.headline), phrases.headline(part)
     if headline.value is None:
