@@ -43,7 +43,7 @@ def test_decided_points_are_hollow_and_others_full(chromium: Browser, tmp_path: 
     }
     entries = [
         entry(1),
-        entry(2, **decided),
+        entry(2, **decided, state=EntryState.PASSED),
         entry(3, **decided, state=EntryState.REGRESSED, reason=HOSTILE),
     ]
     lost = entry(4, figures=(), run="", state=EntryState.FAILED, reason="its captions are gone")

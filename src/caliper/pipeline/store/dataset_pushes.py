@@ -45,8 +45,10 @@ async def may_use(store: ObjectStore, dataset: str, ownership: Ownership) -> boo
     """Whether the store has the complete dataset, and the caller may see it. Raises NewerSchema,
     StoreUnavailable.
     """
-    permitted = await ownership.permits(store, dataset_owners(dataset))
-    return permitted and await has_dataset(store, dataset)
+    # In this order: owners are stored before the dataset is there.
+    return await has_dataset(store, dataset) and await ownership.permits(
+        store, dataset_owners(dataset)
+    )
 
 
 async def unproven(

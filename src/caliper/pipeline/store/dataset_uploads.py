@@ -195,9 +195,11 @@ class DatasetUpload:
 
     async def _is_known(self) -> bool:
         """Whether the dataset exists, and is the caller's or everybody's."""
+        # In this order: owners are stored before the dataset is there.
+        if not await has_dataset(self._store, self.digest):
+            return False
         owners = await read_owners(self._store, dataset_owners(self.digest))
-        is_own = not owners or self._ownership.caller in (None, *owners)
-        return is_own and await has_dataset(self._store, self.digest)
+        return not owners or self._ownership.caller in (None, *owners)
 
     async def _missing(self, keys: Mapping[str, str]) -> list[str]:
         """The files still to be sent; those sent are noted as the caller's."""

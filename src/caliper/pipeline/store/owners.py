@@ -96,7 +96,8 @@ class Ownership:
         """
         if not self._makers:
             return
-        if await store.version(key) is None and await store.version(content) is not None:
+        # In this order: who stores content has claimed it before.
+        if await store.version(content) is not None and await store.version(key) is None:
             return
 
         def with_caller(fields: Fields) -> Fields:

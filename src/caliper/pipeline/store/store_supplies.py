@@ -52,8 +52,10 @@ class StoredSupplies:
         return await may_use(self._store, digest, self._ownership)
 
     async def has_captions(self, digest: str) -> bool:
-        permitted = await self._ownership.permits(self._store, caption_owners(digest))
-        return permitted and await has_captions(self._store, digest)
+        # In this order: owners are stored before the captions are there.
+        return await has_captions(self._store, digest) and await self._ownership.permits(
+            self._store, caption_owners(digest)
+        )
 
     @asynccontextmanager
     async def sources(self, spec: RunSpec) -> AsyncIterator[Mapping[str, Sources]]:
