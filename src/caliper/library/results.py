@@ -155,13 +155,13 @@ class RunTrend:
         return cls(tuple(sorted(entries, key=lambda entry: entry.order[0])))
 
     def _repr_html_(self) -> str:
-        headlines = dict.fromkeys(
-            (figure.benchmark, figure.path)
+        # A cell has no room for hundreds of folded charts.
+        entries = [
+            replace(entry, figures=tuple(one for one in entry.figures if one.is_headline))
             for entry in self.entries
-            for figure in entry.figures
-            if figure.is_headline
-        )
-        return frame(render_trend("Headline figures", self.entries, list(headlines)))
+        ]
+        figures = {(one.benchmark, one.path): None for entry in entries for one in entry.figures}
+        return frame(render_trend("Headline figures", entries, list(figures)))
 
 
 def _entry(run: Run, report: Report) -> CheckpointEntry:
