@@ -185,15 +185,15 @@ class CheckpointEntry:
 
     @property
     def is_decided(self) -> bool:
-        """Whether a look ended its run before all questions were asked, and it was not judged in
-        full since. Its figures are estimates, as far as they have one.
-        """
+        """Whether its run ended early, and was not judged in full since."""
         return self.state in COMPARED_STATES and self.saved > 0 and not self.is_complete
 
     @property
     def extent(self) -> str:
-        """How far its run was judged: complete, decided or incomplete."""
-        end = "decided" if self.is_decided else "incomplete"
+        """How far its run was judged: complete, decided or incomplete. The figures of a decided one
+        are estimates, as far as they have one. A run that its budget cut short has no findings.
+        """
+        end = "decided" if self.is_decided and self.findings else "incomplete"
         return "complete" if self.is_complete else end
 
     @property

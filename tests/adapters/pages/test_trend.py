@@ -69,7 +69,8 @@ def test_other_figures_and_checkpoints_without_any_are_on_the_page() -> None:
     ("fields", "judged"),
     [
         ({"is_complete": True}, "complete"),
-        ({"state": EntryState.PASSED, "saved": 5}, "decided"),
+        ({"state": EntryState.PASSED, "findings": ({},), "saved": 5}, "decided"),
+        ({"state": EntryState.INCONCLUSIVE, "saved": 5}, "incomplete"),
         ({"saved": 5}, "incomplete"),
     ],
 )

@@ -37,7 +37,7 @@ class TrendPoint:
         """
         kinds = {
             "regressed": self.entry.state is EntryState.REGRESSED,
-            "decided": self.entry.is_decided,
+            "decided": self.entry.extent == "decided",
         }
         return " ".join(kind for kind, holds in kinds.items() if holds)
 
