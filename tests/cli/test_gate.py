@@ -12,7 +12,7 @@ from tests.fakes.verdict_lines import keep_lines, verdict_lines
 
 from caliper.analysis.compare import Difference
 from caliper.analysis.gate import Check, Decision, GateFinding
-from caliper.analysis.targets import Target
+from caliper.analysis.targets import FindingTarget
 from caliper.benchmarks.base import Better
 from caliper.core.errors import InvalidInput
 from caliper.local.policy import read_policy
@@ -67,7 +67,7 @@ def test_a_small_drop_is_a_fact_about_these_questions_and_may_be_chance_elsewher
     assert on_these(replace(finding, margin=None)) is None
     shown = "for questions like these; regression for these questions"
     assert describe_target(finding) == shown
-    look = replace(finding, difference=None, target=Target.THESE)
+    look = replace(finding, difference=None, target=FindingTarget.THESE)
     assert describe_target(look) == "for these questions"
 
 

@@ -28,7 +28,7 @@ from typing import NamedTuple
 from caliper.analysis.compare import Difference
 from caliper.analysis.exact import constant_p
 from caliper.analysis.significance import LEVEL, holm, upper_tail
-from caliper.analysis.targets import Target
+from caliper.analysis.targets import FindingTarget
 from caliper.benchmarks.base import Better
 from caliper.benchmarks.registry import benchmark
 from caliper.core.report import Path
@@ -103,7 +103,7 @@ class GateFinding:
     margin: float | None = None
     reason: str = ""
     better: Better = Better.MORE
-    target: Target = Target.SIMILAR
+    target: FindingTarget = FindingTarget.SIMILAR
 
 
 @dataclass(frozen=True, slots=True)

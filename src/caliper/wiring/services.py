@@ -206,18 +206,8 @@ def gateway_parts(
     runs = TeamRuns(ground.store, ground.clock, ownership)
     supplies = StoredSupplies(ground.store, DatasetFiles, ownership)
     quotas = TeamQuotas(ground.store, ground.clock, ownership, options.quotas)
-    core = Gateway(
-        ground.store,
-        ground.stream,
-        ground.codec,
-        ground.clock,
-        supplies,
-        stages,
-        scores,
-        runs,
-        ownership,
-        quotas,
-    )
+    shared = (ground.store, ground.stream, ground.codec, ground.clock)
+    core = Gateway(*shared, supplies, stages, scores, runs, ownership, quotas)
     stage = plan_stage(ground, Planner(ground.store, ground.stream, ground.codec, runs, supplies))
     index = MediaIndex(ground.store, ground.clock)
     pictures = StoredPictures(ground.store, index, options.media_limits)

@@ -6,7 +6,7 @@ from typing import Any
 
 from caliper.analysis.gate import Check, Decision, GateFinding, GateResult, Tier
 from caliper.analysis.sequential import CheckLook, Finding, Look
-from caliper.analysis.targets import Target
+from caliper.analysis.targets import FindingTarget
 
 _POINTS = 100.0
 _DECISIONS = {
@@ -24,7 +24,7 @@ def finding_json(check: CheckLook) -> dict[str, Any]:
         "benchmark": name,
         "figure": figure,
         "tier": Tier.CRITICAL,
-        "target": Target.of(check.similar),
+        "target": FindingTarget.of(check.similar),
         "decision": _DECISIONS[check.finding],
         "margin": check.margin * _POINTS,
         "reason": str(check.finding),
@@ -51,7 +51,7 @@ def gate_result(look: Look) -> GateResult:
         gated = Check(name, figure, max_drop=margin)
         decision = Decision.INCONCLUSIVE if look.reason else _DECISIONS[check.finding]
         reason = look.reason or _detail(check)
-        target = Target.of(check.similar)
+        target = FindingTarget.of(check.similar)
         findings.append(GateFinding(gated, figure, decision, None, margin, reason, target=target))
     return GateResult(decision_of(look), tuple(findings))
 
@@ -62,7 +62,8 @@ def describe(look: Look) -> str:
         return ""
     decisive = (check for check in look.checks if check.finding is look.finding)
     details = (
-        f"{check.name} {_detail(check)}, for {Target.of(check.similar)}" for check in decisive
+        f"{check.name} {_detail(check)}, for {FindingTarget.of(check.similar)}"
+        for check in decisive
     )
     return "; ".join(filter(None, (look.reason, *details)))
 

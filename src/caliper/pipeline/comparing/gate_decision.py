@@ -15,7 +15,7 @@ from caliper.analysis.gate import (
     gate,
     unfit,
 )
-from caliper.analysis.targets import Target
+from caliper.analysis.targets import FindingTarget
 from caliper.benchmarks.base import Better
 from caliper.core.run import RunState
 from caliper.pipeline.comparing.comparison import Against, Comparison, ComparisonRequest, Side
@@ -80,4 +80,4 @@ def on_these(finding: GateFinding) -> Decision | None:
 def describe_target(finding: GateFinding) -> str:
     """What a finding is about; if all questions were judged, also the decision for these."""
     text, decision = f"for {finding.target}", on_these(finding)
-    return text if decision is None else f"{text}; {decision} for {Target.THESE}"
+    return text if decision is None else f"{text}; {decision} for {FindingTarget.THESE}"
