@@ -1,8 +1,11 @@
 """Fills caches when it is imported, for the processes that are forked afterwards: compiled
-templates of the pages, and digests of the word lists.
+templates of the pages, digests of the word lists, and what libraries import on first use.
 """
 
 import gc
+
+import pyarrow
+from PIL import Image
 
 from caliper.adapters.models import lexical
 from caliper.adapters.pages import page
@@ -12,6 +15,9 @@ for name in page._environment().list_templates(extensions=["html"]):
     page._environment().get_template(name)
 lexical._revision()
 tagger._revision()
+Image.init()
+# Where pandas is installed, pyarrow imports it with the first list of Python's that it converts.
+pyarrow.array([0])
 # What was imported stays: a fork's collector would only copy its pages.
 gc.collect()
 gc.freeze()
