@@ -109,8 +109,14 @@ def pytest_collection() -> Iterator[object]:
 
 
 def pytest_ignore_collect(collection_path: Path, config: pytest.Config) -> bool | None:
-    """`make test` need not even read files of which it takes nothing."""
-    return True if config.option.markexpr == "not rest" and tiers.is_long(collection_path) else None
+    """Neither of `make test` and `make test-rest` imports files of which it takes nothing."""
+    if not collection_path.match("test_*.py"):
+        return None
+    skipped = {
+        "not rest": tiers.is_long(collection_path),
+        "rest": not tiers.may_be_in_rest(collection_path),
+    }
+    return skipped.get(config.option.markexpr) or None
 
 
 @pytest.hookimpl(tryfirst=True)

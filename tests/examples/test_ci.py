@@ -16,7 +16,6 @@ import yaml
 from tests.fakes.http_answers import AnswerHandler, serving
 from tests.fakes.sources import EXAMPLES
 
-pytestmark = pytest.mark.rest
 CI = EXAMPLES / "ci"
 MARK = "<!-- caliper gate -->\n"
 GITHUB, GITLAB = "/repos/o/r/issues/7/comments", "/projects/3/merge_requests/7/notes"

@@ -4,7 +4,7 @@ templates of the pages, digests of the word lists, and what libraries import on 
 
 import gc
 
-import pyarrow
+import pyarrow as pa
 from PIL import Image
 
 from caliper.adapters.models import lexical
@@ -17,7 +17,7 @@ lexical._revision()
 tagger._revision()
 Image.init()
 # Where pandas is installed, pyarrow imports it with the first list of Python's that it converts.
-pyarrow.array([0])
+pa.array([0])
 # What was imported stays: a fork's collector would only copy its pages.
 gc.collect()
 gc.freeze()

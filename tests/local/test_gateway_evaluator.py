@@ -33,7 +33,6 @@ from caliper.pipeline.suites.baselines import BaselineChoice
 from caliper.pipeline.suites.registry import SuiteRegistry
 from caliper.wiring.service_settings import CaptionerSettings, JudgeSettings
 
-pytestmark = pytest.mark.rest
 CAPTIONS = EXAMPLES / "captions"
 SCENES = 100
 

@@ -3,7 +3,6 @@
 from pathlib import Path
 from typing import Any
 
-import pytest
 from tests.fakes import tiny
 from tests.fakes.chat_server import ChatServer, Step, answer, status
 from tests.fakes.installed_suites import SuiteInstallation, installed
@@ -16,8 +15,6 @@ from caliper.pipeline.store.owners import caption_owners, suite_owners
 from caliper.pipeline.store.runs import read_json, write_json
 from caliper.pipeline.suites.registry import SuiteRegistry
 from caliper.pipeline.suites.slots import slot_states
-
-pytestmark = pytest.mark.rest
 
 
 def said(text: str) -> Step:

@@ -10,6 +10,7 @@ import sys
 
 import pytest
 from tests.fakes.sources import ROOT
+from tests.servers import tiers
 from tests.servers.tiers import LONG
 
 # Tests of both kinds, on memory and on Kafka, simulated and not.
@@ -61,6 +62,16 @@ def test_two_parts_are_all() -> None:
     assert {test.partition("::")[0] for test in first} >= {SOME[1], SOME[3]}
     kafka = {test for test in everything if "streams/test_kafka_log.py" in test}
     assert kafka <= set(rest)
+
+
+def test_a_test_whose_file_does_not_show_what_it_needs(request: pytest.FixtureRequest) -> None:
+    item = request.node
+    item.fixturenames.append("kafka")
+    item.path = ROOT / "tests/adapters/streams/test_kafka_log.py"
+    assert tiers.in_rest(item)
+    item.path = ROOT / "tests/core/test_tally.py"
+    with pytest.raises(pytest.UsageError, match="what_it_needs: its file names no fixture"):
+        tiers.in_rest(item)
 
 
 @pytest.mark.parametrize("pattern", LONG)

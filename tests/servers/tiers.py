@@ -1,9 +1,10 @@
 """Which tests `make test` runs, and which are left to `make test-rest`: those that need a real
-component, and those that take long. Both follow from what a test is, and from nothing else.
+component, files that take long, and in other files the tests that are marked `rest`.
 """
 
 from __future__ import annotations
 
+import re
 from functools import cache
 from pathlib import Path
 
@@ -45,9 +46,12 @@ LONG = {
     "docs/test_build.py": "builds, reviews and scores in a browser; building has the rules",
     "docs/test_cli_reference.py": "`make lint` has the check; starts it as a Python of its own",
     "docs/test_recipes.py": "starts servers and commands as processes",
+    "examples/test_ci.py": "runs the action's scripts as processes",
     "lexical/test_properties.py": "has examples by the hundred, and texts of 300 kB",
     "library/test_exports.py": "runs what docs/python.md and a notebook have",
     "local/test_endpoint_faults.py": "waits for storms of errors to pass",
+    "local/test_gateway_evaluator.py": "runs suites anew in every test",
+    "local/test_gateway_serving.py": "serves and captions anew in every test",
     "model_servers/test_model_servers.py": "is for `make test-models` alone, and skipped elsewhere",
     "pipeline/aggregation/test_dispatcher.py": "simulates up to a hundred runs at a time",
     "pipeline/aggregation/test_lease.py": "has histories by the hundred",
@@ -83,15 +87,48 @@ LONG = {
 """Files that take long, and why."""
 
 
+_TESTS = Path(__file__).parents[1]
+_FIXTURES = "|".join(name for each in COMPONENTS for name in each.fixtures)
+_NEED = re.compile(
+    rf"[(,]\s*({_FIXTURES})\s*[:,)]|[\"']({_FIXTURES})[\"']|\bmark\.(components|rest)\b"
+)
+"""A parameter, `usefixtures` and `getfixturevalue`, the marks."""
+
+
 def in_rest(item: pytest.Item) -> bool:
-    """Whether `make test` leaves this test out."""
-    return bool(components(item)) or is_long(item.path)
+    """Whether `make test` leaves this test out. Raises UsageError for one that `make test-rest`
+    would not find.
+    """
+    if is_long(item.path):
+        return True
+    if not components(item) and item.get_closest_marker("rest") is None:
+        return False
+    if not may_be_in_rest(item.path):
+        raise pytest.UsageError(f"{item.nodeid}: its file names no fixture of a server")
+    return True
 
 
 @cache
 def is_long(path: Path) -> bool:
     """Whether all tests of this file take long."""
     return any(map(path.match, LONG))
+
+
+@cache
+def may_be_in_rest(path: Path) -> bool:
+    """Whether `make test` may leave a test of this file out, by what the file and those with its
+    fixtures say. `in_rest` refuses one that it leaves out although they do not.
+    """
+    if is_long(path):
+        return True
+    folders = [each for each in path.parents if each.is_relative_to(_TESTS) and each != _TESTS]
+    beside = [file for each in folders if (file := each / "conftest.py").exists()]
+    return any(_needs_some(file) for file in (path, *beside))
+
+
+@cache
+def _needs_some(file: Path) -> bool:
+    return _NEED.search(file.read_text("utf-8")) is not None
 
 
 def components(item: pytest.Item) -> set[str]:
