@@ -131,6 +131,8 @@ def _in_namespace(expr: str) -> str:
 
 
 def _variable(variable: Variable) -> dict[str, Any]:
+    if variable.number is not None:
+        return _field(variable, str(variable.number))
     query = _in_namespace(variable.query)
     return {
         "allValue": ".*",
@@ -147,6 +149,19 @@ def _variable(variable: Variable) -> dict[str, Any]:
         "refresh": 2,
         "sort": 1,
         "type": "query",
+    }
+
+
+def _field(variable: Variable, first: str) -> dict[str, Any]:
+    value = {"selected": True, "text": first, "value": first}
+    return {
+        "current": value,
+        "hide": 0,
+        "label": variable.label,
+        "name": variable.name,
+        "options": [value],
+        "query": first,
+        "type": "textbox",
     }
 
 

@@ -74,11 +74,18 @@ class Row(_Part):
 
 
 class Variable(_Part):
-    """A selector for any or all values of `query`."""
+    """A selector for any or all values of `query`, or a field for a number, at first `number`."""
 
     name: str
     label: str
-    query: str
+    query: str = ""
+    number: int | None = None
+
+    @model_validator(mode="after")
+    def _check_kind(self) -> Variable:
+        if bool(self.query) == (self.number is not None):
+            raise ValueError(f"{self.name}: expected either `query` or `number`")
+        return self
 
 
 class Dashboard(_Part):

@@ -35,6 +35,8 @@ _TEXTS = re.compile(r'"[^"]*"')
 TYPES = {"timeseries", "bargauge", "barchart", "stat", "table"}
 PROMETHEUS = {"type": "prometheus", "uid": "${datasource}"}
 
+(THROUGHPUT,) = (file for file in FILES if file.stem == "throughput")
+
 each_file = pytest.mark.parametrize("file", FILES, ids=lambda file: file.stem)
 
 
@@ -99,29 +101,26 @@ def test_every_query_goes_to_the_chosen_prometheus(file: Path) -> None:
         assert len(set(references)) == len(references)
         assert all(target["datasource"] == PROMETHEUS for target in panel["targets"])
         assert all(target["instant"] is not target["range"] for target in panel["targets"])
-    assert all(each["datasource"] == PROMETHEUS for each in listed[1:])
+    asked = [each for each in listed[1:] if each["type"] != "textbox"]
+    assert all(each["datasource"] == PROMETHEUS for each in asked)
 
 
 @each_file
 def test_variables_are_used_and_those_that_are_used_are_there(file: Path) -> None:
-    listed = [each["name"] for each in load(file)["templating"]["list"] if each["type"] == "query"]
+    listed = {
+        kind: [each["name"] for each in load(file)["templating"]["list"] if each["type"] == kind]
+        for kind in ("query", "textbox")
+    }
     text = " ".join(
         asked.expr for asked in (*queries(), *variables()) if asked.place.startswith(file.stem)
     )
-    for name in listed:
+    for name in listed["query"]:
         assert f'=~"${name}"' in text, name
     # Several values reach a query as a regular expression: equality would find none of them.
     assert '="$' not in text.replace('=~"$', "")
-    known = {f"${name}" for name in listed} | {"$__rate_interval"}
-    assert {word for word in words(text) if word.startswith("$")} <= known
-
-
-def words(text: str) -> set[str]:
-    return {piece.split("]")[0].split('"')[0] for piece in spaced(text)}
-
-
-def spaced(text: str) -> list[str]:
-    return text.replace("$", " $").replace(",", " ").replace("}", " ").split()
+    known = {f"${name}" for names in listed.values() for name in names} | {"$__rate_interval"}
+    used = set(re.findall(r"\$\w+", text))
+    assert {f"${name}" for name in listed["textbox"]} <= used <= known
 
 
 def test_grafana_is_told_of_the_same_interval_as_prometheus() -> None:
@@ -179,8 +178,7 @@ def test_a_panel_shows_the_chosen_installations(asked: DashboardQuery) -> None:
 
 
 def test_throughput_is_on_one_screen() -> None:
-    (file,) = (file for file in FILES if file.stem == "throughput")
-    top = [panel["title"] for panel in panels(file) if panel["gridPos"]["y"] == 1]
+    top = [panel["title"] for panel in panels(THROUGHPUT) if panel["gridPos"]["y"] == 1]
     wanted = ["Verdicts", "Queue", "Time to drain", "Occupancy", "Tokens", "Cost"]
     assert top[: len(wanted)] == wanted
 
@@ -202,6 +200,18 @@ def test_every_metric_that_is_used_is_documented() -> None:
 
 def test_every_metric_is_looked_at() -> None:
     assert {name for _, expr in EXPRESSIONS for name in metrics(expr)} == CATALOGUE.keys()
+
+
+def test_cost_is_money_at_the_prices_that_the_viewer_types() -> None:
+    (cost,) = (panel for panel in panels(THROUGHPUT) if panel["title"] == "Cost")
+    prices = {"prompt": "$prompt_price", "completion": "$completion_price"}
+    (expr,) = (target["expr"] for target in cost["targets"])
+    for kind, price in prices.items():
+        assert re.search(rf'kind="{kind}"}}\[5m\]\)\) \* \{price}\b', expr), kind
+    typed = [each for each in load(THROUGHPUT)["templating"]["list"] if each["type"] == "textbox"]
+    assert [f"${each['name']}" for each in typed] == list(prices.values())
+    # A price is a number from the start: without one no query would be valid.
+    assert {each["query"] for each in typed} == {"1"}
 
 
 def test_the_exporter_of_the_tests_shows_what_the_catalogue_has() -> None:
