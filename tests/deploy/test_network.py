@@ -25,8 +25,7 @@ def _open(objects: Iterable[Object]) -> set[Arrow]:
     return {
         Arrow(called(source), called(destination), port)
         for source, destination in ends
-        for port in ports
-        if network.allows(source, destination, port)
+        for port in network.open(source, destination, ports)
     }
 
 
