@@ -4,7 +4,6 @@ files, and its settings are read from them by the classes that it reads them by.
 
 from __future__ import annotations
 
-import copy
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 
@@ -15,7 +14,7 @@ from tests.deploy.mounts import BY_PEOPLE, start
 from tests.deploy.objects import Object, Pod, is_ours, of_kind, pods
 from tests.deploy.policies.planting import Change, container, item, pod
 from tests.deploy.program_calls import SETTINGS, Called
-from tests.deploy.rendering import BASE, PLAIN, RENDERINGS, Rendering, rendered
+from tests.deploy.rendering import BASE, PLAIN, RENDERINGS, Rendering, changeable, rendered
 
 from caliper.adapters.cluster.grants import (
     STORE_GRANTS,
@@ -108,7 +107,7 @@ def test_settings_are_read(
 def test_what_the_code_does_not_understand_is_found(
     change: Change, complaint: str, made: Path, tmp_path: Path, bare: pytest.MonkeyPatch
 ) -> None:
-    objects = copy.deepcopy(list(rendered(BASE)))
+    objects = changeable(BASE)
     change(objects)
     with pytest.raises((CaliperError, LookupError), match=complaint):
         list(_unreachable(objects, (made, tmp_path), bare))
@@ -153,7 +152,7 @@ def test_who_is_called_is_there(
 def test_who_is_called_and_not_there_is_found(
     made: Path, tmp_path: Path, bare: pytest.MonkeyPatch
 ) -> None:
-    objects = copy.deepcopy(list(rendered(BASE)))
+    objects = changeable(BASE)
     item("Service", "judge", "spec ports 0 port", 443)(objects)
     found = list(_unreachable(objects, (made, tmp_path), bare))
     assert found == ["Deployment/gateway calls judge at judge:50051, which no Service offers"]
