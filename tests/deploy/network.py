@@ -49,23 +49,34 @@ class Network:
         self._namespaces = {name: dict(given) for name, given in (namespaces or {}).items()}
         for item in of_kind(items, "Namespace"):
             self._namespaces[item["metadata"]["name"]] = item["metadata"].get("labels", {})
+        self._chosen: dict[tuple[str, str], list[Object]] = {}
         self._known: dict[tuple[str, str, str], list[list[Object]]] = {}
 
     def allows(self, source: Peer, destination: Peer, port: Port) -> bool:
         """Whether `source` can connect to `port` of `destination`. Names of peers tell them
         apart.
         """
+        return port in self.open(source, destination, (port,))
+
+    def open(self, source: Peer, destination: Peer, ports: Iterable[Port]) -> list[Port]:
+        """Those of the ports of `destination` that `source` can connect to."""
         leaves = self._ports(source, destination, "Egress")
-        enters = self._ports(destination, source, "Ingress")
-        return all(
-            any(_through(ports, port, destination) for ports in ways) for ways in (leaves, enters)
-        )
+        enters = leaves and self._ports(destination, source, "Ingress")
+        if not enters:
+            return []
+        return [
+            port
+            for port in ports
+            if all(
+                any(_through(said, port, destination) for said in ways) for ways in (leaves, enters)
+            )
+        ]
 
     def _ports(self, own: Peer, other: Peer, direction: str) -> list[list[Object]]:
         """What each rule that is about the two says of ports; no ports are all ports."""
         key = (own.name, other.name, direction)
         if key not in self._known:
-            chosen = [each for each in self._policies if self._chooses(each, own, direction)]
+            chosen = self._choosing(own, direction)
             end = {"Egress": "to", "Ingress": "from"}[direction]
             rules = [
                 rule.get("ports", [])
@@ -75,6 +86,15 @@ class Network:
             ]
             self._known[key] = rules if chosen else [[]]
         return self._known[key]
+
+    def _choosing(self, own: Peer, direction: str) -> list[Object]:
+        """The policies that choose a peer."""
+        key = (own.name, direction)
+        if key not in self._chosen:
+            self._chosen[key] = [
+                each for each in self._policies if self._chooses(each, own, direction)
+            ]
+        return self._chosen[key]
 
     def _chooses(self, policy: Object, peer: Peer, direction: str) -> bool:
         spec = policy["spec"]

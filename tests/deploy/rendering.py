@@ -102,9 +102,15 @@ def kept() -> dict[str, Any]:
 
 @cache
 def rendered(rendering: Rendering) -> tuple[Object, ...]:
-    """The objects of a rendering, as they are kept. Whoever changes them copies them before."""
+    """The objects of a rendering, as they are kept. To change them, take `changeable`."""
     objects = kept()["objects"]
     return tuple(objects[place] for place in kept()["renderings"][str(rendering)])
+
+
+def changeable(rendering: Rendering) -> list[Object]:
+    """A copy of these objects."""
+    found: list[Object] = json.loads(json.dumps(rendered(rendering)))
+    return found
 
 
 def render(rendering: Rendering) -> list[Object]:

@@ -22,6 +22,7 @@ from tests.deploy.rendering import (
     OF_SUITES,
     PLAIN,
     Rendering,
+    changeable,
     render,
     rendered,
 )
@@ -187,7 +188,7 @@ def test_every_pod_is_let_in(own_kube_api: KubeApi, rendering: Rendering) -> Non
     ],
 )
 def test_other_pods_are_not(own_kube_api: KubeApi, change: Change, sign: str) -> None:
-    objects = copy.deepcopy(list(rendered(BASE)))
+    objects = changeable(BASE)
     change(objects)
     said = _admitted(own_kube_api, objects, "planted")
     assert 'violates PodSecurity "restricted' in said

@@ -4,7 +4,6 @@ all pairs of pods and of outsiders, at every port that any of them declares and 
 
 from __future__ import annotations
 
-import copy
 from collections.abc import Iterable
 
 import pytest
@@ -12,7 +11,7 @@ from tests.deploy.arrows import NAMESPACES, OUTSIDE, PORTS, Arrow, called, neede
 from tests.deploy.network import Network, Port, peers
 from tests.deploy.objects import Object, pods
 from tests.deploy.policies.planting import Change, more, policy
-from tests.deploy.rendering import BASE, RENDERINGS, Rendering, rendered
+from tests.deploy.rendering import BASE, RENDERINGS, Rendering, changeable, rendered
 
 
 def _open(objects: Iterable[Object]) -> set[Arrow]:
@@ -25,8 +24,7 @@ def _open(objects: Iterable[Object]) -> set[Arrow]:
     return {
         Arrow(called(source), called(destination), port)
         for source, destination in ends
-        for port in ports
-        if network.allows(source, destination, port)
+        for port in network.open(source, destination, ports)
     }
 
 
@@ -65,7 +63,7 @@ _OPENED: list[tuple[Change, Arrow]] = [
 
 @pytest.mark.parametrize(("change", "arrow"), _OPENED, ids=lambda each: getattr(each, "source", ""))
 def test_what_is_opened_is_found(change: Change, arrow: Arrow) -> None:
-    objects = copy.deepcopy(list(rendered(BASE)))
+    objects = changeable(BASE)
     before = _open(objects)
     change(objects)
     if arrow.destination == "triton":

@@ -1,13 +1,11 @@
 from __future__ import annotations
 
-import copy
-
 import pytest
 from tests.deploy.objects import pods
 from tests.deploy.policies.planting import Plant
 from tests.deploy.policies.plants import PLANTS
 from tests.deploy.policies.table import RULES, Rule
-from tests.deploy.rendering import BASE, RENDERINGS, Rendering, rendered
+from tests.deploy.rendering import BASE, RENDERINGS, Rendering, changeable, rendered
 
 _BY_NAME = {rule.name: rule for rule in RULES}
 _MEANT = [
@@ -25,7 +23,7 @@ def test_every_rendering_obeys(rule: Rule, rendering: Rendering) -> None:
 
 @pytest.mark.parametrize("plant", PLANTS, ids=lambda plant: f"{plant.rule}: {plant.sign}")
 def test_what_breaks_a_rule_is_found(plant: Plant) -> None:
-    objects = copy.deepcopy(list(rendered(BASE)))
+    objects = changeable(BASE)
     rule = _BY_NAME[plant.rule]
     before = set(rule.check(objects))
     plant.change(objects)
@@ -38,7 +36,7 @@ def test_every_rule_is_seen_to_be_broken() -> None:
 
 
 def test_an_image_may_be_pinned_by_tag_and_digest() -> None:
-    objects = copy.deepcopy(list(rendered(BASE)))
+    objects = changeable(BASE)
     digest = "sha256:" + "0a" * 32
     for each in pods(objects):
         for container in each.containers:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import copy
 from collections import Counter
 from collections.abc import Iterable
 
@@ -18,6 +17,7 @@ from tests.deploy.rendering import (
     RENDERINGS,
     Rendering,
     build,
+    changeable,
     kept,
     render,
     rendered,
@@ -77,7 +77,7 @@ def test_objects_have_names_of_their_own(rendering: Rendering) -> None:
     ],
 )
 def test_what_is_not_valid_is_found(change: Change) -> None:
-    objects = copy.deepcopy(list(rendered(BASE)))
+    objects = changeable(BASE)
     change(objects)
     assert _strict(objects, schemas.VERSIONS[-1])
 

@@ -4,16 +4,21 @@ from __future__ import annotations
 
 import math
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-import pandas as pd  # type: ignore[import-untyped]
-import polars as pl
-import pyarrow as pa
 import pytest
 
 from caliper.core.errors import InvalidInput
+from caliper.lazy import lazy_module
 from caliper.library.captions import caption_places
 from caliper.local.sample_captions import captions_as_named
+
+if TYPE_CHECKING:
+    import pandas as pd  # type: ignore[import-untyped]
+    import polars as pl
+    import pyarrow as pa
+else:
+    pd, pl, pa = lazy_module("pandas"), lazy_module("polars"), lazy_module("pyarrow")
 
 NAMES = ("captionqa", "comprecap")
 BOTH = {"captionqa": {"a": "A dog."}, "comprecap": {"a": "A dog."}}

@@ -1,9 +1,9 @@
 from collections.abc import AsyncIterator, Callable, Iterable
-from pathlib import Path
 from typing import Any
 
 import grpc
 import pytest
+import pytest_asyncio
 from google.protobuf.message import Message
 from tests.fakes.datasets import push_dataset
 from tests.fakes.installation import listening
@@ -23,20 +23,26 @@ NOBODY = "0" * 16
 ABSENT = "a" * 64
 Stub = Any
 
+pytestmark = pytest.mark.asyncio(loop_scope="module")
 
-@pytest.fixture
-async def store(tmp_path: Path) -> DirectoryStore:
-    found = DirectoryStore(tmp_path / "store")
+
+@pytest_asyncio.fixture(scope="module", loop_scope="module")
+async def store(tmp_path_factory: pytest.TempPathFactory) -> DirectoryStore:
+    found = DirectoryStore(tmp_path_factory.mktemp("gateway"))
     for name, data in (("captionqa", "captionqa/questions.json"), ("capability", "capability")):
         await push_dataset(found, parcel_at(name, EXAMPLES / data, None))
     return found
 
 
-@pytest.fixture
+@pytest_asyncio.fixture(scope="module", loop_scope="module")
 async def stub(store: DirectoryStore) -> AsyncIterator[Stub]:
     parts = await all_services(memory_ground(store), JudgeSettings(), QaReaderSettings(), None)
     async with listening(parts) as address, grpc.aio.insecure_channel(address) as channel:
         yield stub_of("EvaluateService", channel)
+
+
+async def keys(store: DirectoryStore, prefix: str) -> list[str]:
+    return [key async for key in store.list(prefix)]
 
 
 async def whole(store: DirectoryStore, name: str = "captionqa") -> pb.StartEvaluationRequest:
@@ -116,8 +122,9 @@ async def test_a_bad_start_names_its_field(
 ) -> None:
     request = await whole(store)
     spoil(request)
+    before = await keys(store, "runs/")
     assert (await refusal(stub.StartEvaluation(request)))[0] == [field]
-    assert [key async for key in store.list("runs/")] == []
+    assert await keys(store, "runs/") == before
 
 
 async def test_questions_from_the_media_need_their_data(stub: Stub, store: DirectoryStore) -> None:
@@ -194,8 +201,9 @@ def caption(sample: str, text: str = "A dog.") -> pb.UploadCaptionsRequest:
 async def test_bad_captions_name_their_field(
     stub: Stub, store: DirectoryStore, field: str, parts: Iterable[pb.UploadCaptionsRequest]
 ) -> None:
+    before = await keys(store, "supplied/")
     assert (await refusal(stub.UploadCaptions(iter(list(parts)))))[0] == [field]
-    assert [key async for key in store.list("supplied/")] == []
+    assert await keys(store, "supplied/") == before
 
 
 async def test_the_same_captions_are_the_same_set(stub: Stub, store: DirectoryStore) -> None:
@@ -208,5 +216,5 @@ async def test_the_same_captions_are_the_same_set(stub: Stub, store: DirectorySt
 async def test_without_tokens_nothing_has_owners(stub: Stub, store: DirectoryStore) -> None:
     await stub.UploadCaptions(iter([HEADER, caption("a")]))
     await stub.StartEvaluation(await whole(store))
-    assert [key async for key in store.list("runs/")]
-    assert not [key async for key in store.list("") if key.endswith("owners.json")]
+    assert await keys(store, "runs/")
+    assert not [key for key in await keys(store, "") if key.endswith("owners.json")]

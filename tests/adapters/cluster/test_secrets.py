@@ -138,13 +138,12 @@ def test_two_at_once_end_with_one_set(tmp_path: Path, at: int) -> None:
     assert [held(tmp_path)] == found
 
 
-def test_tokens_have_the_roles_that_the_token_file_gives_them(tmp_path: Path) -> None:
-    complete(FolderSecrets(tmp_path), RECIPES)
-    tokens = TokenFile(tmp_path / "caliper-tokens" / "tokens")
+def test_tokens_have_the_roles_that_the_token_file_gives_them(folder: Path) -> None:
+    tokens = TokenFile(folder / "caliper-tokens" / "tokens")
     for caller, (name, role) in CALLERS.items():
-        token = (tmp_path / f"caliper-token-{caller}" / "token").read_text("ascii")
+        token = (folder / f"caliper-token-{caller}" / "token").read_text("ascii")
         assert tokens.caller(token) == Caller(name, Role(role))
-        assert token not in (tmp_path / "caliper-tokens" / "tokens").read_text("ascii")
+        assert token not in (folder / "caliper-tokens" / "tokens").read_text("ascii")
 
 
 def remove(folder: Path, *names: str) -> None:
@@ -154,26 +153,24 @@ def remove(folder: Path, *names: str) -> None:
         (folder / name).rmdir()
 
 
-def test_what_is_deleted_is_made_anew_by_the_same_authority(tmp_path: Path) -> None:
-    keeper = FolderSecrets(tmp_path)
-    complete(keeper, RECIPES)
-    before = held(tmp_path)
+def test_what_is_deleted_is_made_anew_by_the_same_authority(folder: Path) -> None:
+    keeper = FolderSecrets(folder)
+    before = held(folder)
     renewed = ("caliper-tls-kafka", "caliper-token-evaluate", "caliper-tokens")
-    remove(tmp_path, *renewed)
+    remove(folder, *renewed)
     assert complete(keeper, RECIPES) == []
-    after = held(tmp_path)
+    after = held(folder)
     changed = {name for name in before if after[name] != before[name]}
     assert changed == {name for name in before if name.startswith(renewed)} - {
         "caliper-tls-kafka/ca.crt"
     }
 
 
-def test_a_new_token_is_let_in_by_a_line_beside_the_old_one(tmp_path: Path) -> None:
-    keeper, file = FolderSecrets(tmp_path), tmp_path / "caliper-tokens" / "tokens"
-    complete(keeper, RECIPES)
-    token = tmp_path / "caliper-token-evaluate" / "token"
+def test_a_new_token_is_let_in_by_a_line_beside_the_old_one(folder: Path) -> None:
+    keeper, file = FolderSecrets(folder), folder / "caliper-tokens" / "tokens"
+    token = folder / "caliper-token-evaluate" / "token"
     old = token.read_text("ascii")
-    remove(tmp_path, "caliper-token-evaluate")
+    remove(folder, "caliper-token-evaluate")
     (fault,) = complete(keeper, RECIPES)
     start = "Secret caliper-tokens: it lacks the token of caliper-token-evaluate: add the line `"
     assert fault.startswith(f"{start}ours evaluate ")
@@ -186,9 +183,8 @@ def test_a_new_token_is_let_in_by_a_line_beside_the_old_one(tmp_path: Path) -> N
         assert tokens.caller(each) == Caller("ours", Role.EVALUATE)
 
 
-def test_the_token_file_may_hold_more_and_give_other_roles(tmp_path: Path) -> None:
-    keeper, file = FolderSecrets(tmp_path), tmp_path / "caliper-tokens" / "tokens"
-    complete(keeper, RECIPES)
+def test_the_token_file_may_hold_more_and_give_other_roles(folder: Path) -> None:
+    keeper, file = FolderSecrets(folder), folder / "caliper-tokens" / "tokens"
     changed = file.read_bytes().replace(b"ours evaluate", b"ours read")
     file.write_bytes(b"# \xff\n\nothers read " + b"0" * 64 + b"\n" + changed)
     assert complete(keeper, RECIPES) == []
@@ -196,10 +192,9 @@ def test_the_token_file_may_hold_more_and_give_other_roles(tmp_path: Path) -> No
     assert len(complete(keeper, RECIPES)) == 1
 
 
-def test_another_authority_is_told_apart_from_what_the_first_one_signed(tmp_path: Path) -> None:
-    keeper = FolderSecrets(tmp_path)
-    complete(keeper, RECIPES)
-    remove(tmp_path, "caliper-ca")
+def test_another_authority_is_told_apart_from_what_the_first_one_signed(folder: Path) -> None:
+    keeper = FolderSecrets(folder)
+    remove(folder, "caliper-ca")
     faults = complete(keeper, RECIPES)
     assert faults == [
         "Secret caliper-ca-certificate: it does not hold the certificate of caliper-ca",
@@ -209,10 +204,10 @@ def test_another_authority_is_told_apart_from_what_the_first_one_signed(tmp_path
         ),
     ]
     # While certificates are replaced, both are trusted.
-    bundle = tmp_path / "caliper-ca-certificate" / "ca.crt"
-    new = (tmp_path / "caliper-ca" / "ca.crt").read_bytes()
+    bundle = folder / "caliper-ca-certificate" / "ca.crt"
+    new = (folder / "caliper-ca" / "ca.crt").read_bytes()
     bundle.write_bytes(bundle.read_bytes() + new)
-    remove(tmp_path, *(f"caliper-tls-{each}" for each in SERVING))
+    remove(folder, *(f"caliper-tls-{each}" for each in SERVING))
     assert complete(keeper, RECIPES) == []
 
 
@@ -233,13 +228,12 @@ def test_another_authority_is_told_apart_from_what_the_first_one_signed(tmp_path
     ],
 )
 def test_what_is_broken_is_named_once(
-    tmp_path: Path, file: str, text: bytes | None, expected: str
+    folder: Path, file: str, text: bytes | None, expected: str
 ) -> None:
-    keeper = FolderSecrets(tmp_path)
-    complete(keeper, RECIPES)
-    (tmp_path / file).unlink()
+    keeper = FolderSecrets(folder)
+    (folder / file).unlink()
     if text is not None:
-        (tmp_path / file).write_bytes(text)
+        (folder / file).write_bytes(text)
     (fault,) = complete(keeper, RECIPES)
     assert fault.startswith(f"Secret {expected}")
 

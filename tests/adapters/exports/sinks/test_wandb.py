@@ -3,14 +3,19 @@
 import json
 from collections.abc import Iterator
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import pytest
-import wandb
 from tests.fakes.results import CAPTION, in_state, results
-from tests.fakes.wandb_files import records
 
 from caliper.adapters.exports.sinks.wandb import WandbSink
+from caliper.lazy import lazy_module
+
+if TYPE_CHECKING:
+    import wandb
+    from tests.fakes import wandb_files
+else:
+    wandb, wandb_files = lazy_module("wandb"), lazy_module("tests.fakes.wandb_files")
 
 
 @pytest.fixture
@@ -30,7 +35,7 @@ def written(folder: Path) -> list[Any]:
     wandb.teardown()
     files = folder.glob("wandb/offline-run-*/run-*.wandb")
     by_run = sorted(files, key=lambda file: file.stem)
-    return [record for file in by_run for record in records(file)]
+    return [record for file in by_run for record in wandb_files.records(file)]
 
 
 def values(items: Any) -> dict[str, Any]:
