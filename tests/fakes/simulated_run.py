@@ -5,10 +5,12 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
+from functools import cache
 from types import SimpleNamespace
 
 import numpy as np
 from numpy.random import Generator
+from numpy.typing import NDArray
 
 from caliper.analysis.intervals import estimate
 from caliper.benchmarks.capability.tasks import NAMES
@@ -16,59 +18,77 @@ from caliper.benchmarks.captionqa.domains import DOMAINS
 from caliper.benchmarks.registry import benchmark
 from caliper.core.question import Item, Question
 from caliper.core.report import Estimate, Figure
-from caliper.core.tally import Amount, Tally
+from caliper.core.tally import Sums, Tally
 from caliper.pipeline.planning.publication_order import portions, shuffle
 
 LOOKS = (0.05, 0.2, 0.6)
 """The shares of the samples after which a run is looked at before its end."""
 
-_Outcome = list[tuple[str, dict[str, Amount]]]
+_Eases = NDArray[np.float64]
+_Outcome = list[tuple[str, Sums]]
 """The sums of a medium by cell."""
 
 
 @dataclass(frozen=True)
 class _Shape:
-    """Parts of a benchmark in plan order with their media, and the outcome of a medium."""
+    """Parts of a benchmark in plan order with their media, and the outcomes of a part's media."""
 
     parts: Mapping[str, int]
-    draw: Callable[[Generator, str, float], _Outcome]
+    draw: Callable[[Generator, str, _Eases], list[_Outcome]]
 
 
-def _element(draw: Generator, task: str, ease: float) -> _Outcome:
-    correct = int(draw.random() < ease)
-    hit = correct or int(draw.random() < 0.5)
-    sums: dict[str, Amount] = {"scored": 1, "hit": hit, "correct": correct, "unscored": 0}
-    return [(f"caption/{task}/0", sums)]
+_ELEMENTS = [
+    {"scored": 1, "hit": int(points > 0), "correct": int(points > 1), "unscored": 0}
+    for points in range(3)
+]
 
 
-def _choices(draw: Generator, domain: str, ease: float) -> _Outcome:
-    asked = int(draw.integers(30, 70))
-    right = int(draw.binomial(asked, ease))
-    sums: dict[str, Amount] = {
-        "scored": asked,
-        "points": right,
-        "correct": right,
-        "offered": asked,
-        "cannot": 0,
-    }
-    return [(f"caption/{domain}", sums)]
+def _elements(draw: Generator, task: str, eases: _Eases) -> list[_Outcome]:
+    correct = draw.random(len(eases)) < eases
+    hit = correct | (draw.random(len(eases)) < 0.5)
+    return [[(f"caption/{task}/0", _ELEMENTS[points])] for points in correct + hit.astype(int)]
 
 
-def _picture(draw: Generator, _: str, ease: float) -> _Outcome:
+def _choices(draw: Generator, domain: str, eases: _Eases) -> list[_Outcome]:
+    asked = draw.integers(30, 70, len(eases))
+    right = draw.binomial(asked, eases)
     return [
-        (cell, {"sum": Fraction(int(draw.binomial(steps, ease)) * most, steps), "n": 1})
-        for cell, most, steps in (("objects", 1, 4), ("attribute/0", 5, 5), ("relation/0", 5, 5))
+        [(f"caption/{domain}", {"scored": n, "points": r, "correct": r, "offered": n, "cannot": 0})]
+        for n, r in zip(asked.tolist(), right.tolist(), strict=True)
+    ]
+
+
+_SCORES = {
+    cell: [{"sum": Fraction(most * step, steps), "n": 1} for step in range(steps + 1)]
+    for cell, most, steps in (("objects", 1, 4), ("attribute/0", 5, 5), ("relation/0", 5, 5))
+}
+
+
+def _pictures(draw: Generator, _: str, eases: _Eases) -> list[_Outcome]:
+    steps = [draw.binomial(len(scores) - 1, eases) for scores in _SCORES.values()]
+    return [
+        [(cell, scores[step]) for (cell, scores), step in zip(_SCORES.items(), taken, strict=True)]
+        for taken in zip(*steps, strict=True)
     ]
 
 
 _SHAPES = {
-    "capability": _Shape({task: 90 + 20 * place for place, task in enumerate(NAMES)}, _element),
+    "capability": _Shape({task: 90 + 20 * place for place, task in enumerate(NAMES)}, _elements),
     "captionqa": _Shape(dict(zip(DOMAINS, (220, 180, 150, 107), strict=True)), _choices),
-    "comprecap": _Shape({"pictures": 560}, _picture),
+    "comprecap": _Shape({"pictures": 560}, _pictures),
 }
 BENCHMARKS = tuple(_SHAPES)
 _HEADLINES: dict[tuple[str, frozenset[str]], Figure] = {}
 """The headline by benchmark and the cells that there are."""
+
+
+@cache
+def _plan(name: str) -> list[Item]:
+    return [
+        Item(name, sample, sample, sample, (), (Question(0, SimpleNamespace(domain=part)),))
+        for part, size in _SHAPES[name].parts.items()
+        for sample in (f"{part}/{number}" for number in range(size))
+    ]
 
 
 class SimulatedRun:
@@ -77,19 +97,14 @@ class SimulatedRun:
     """
 
     def __init__(self, name: str, seed: int) -> None:
-        self._name, self._seed, shape = name, seed, _SHAPES[name]
-        draw = np.random.default_rng(seed)
-        self._outcomes: dict[str, _Outcome] = {}
-        self._items: list[Item] = []
+        self._name, self._seed, self._items = name, seed, _plan(name)
+        draw, shape = np.random.default_rng(seed), _SHAPES[name]
+        outcomes = list[_Outcome]()
         for part, size in shape.parts.items():
-            level = draw.uniform(0.3, 0.7)
-            for number in range(size):
-                drift = 0.15 - 0.3 * number / size
-                ease = min(1.0, max(0.0, level + drift + draw.uniform(-0.15, 0.15)))
-                sample = f"{part}/{number}"
-                question = Question(0, SimpleNamespace(domain=part))
-                self._items.append(Item(name, sample, sample, sample, (), (question,)))
-                self._outcomes[sample] = shape.draw(draw, part, ease)
+            drift = 0.15 - 0.3 * np.arange(size) / size
+            eases = draw.uniform(0.3, 0.7) + drift + draw.uniform(-0.15, 0.15, size)
+            outcomes += shape.draw(draw, part, eases.clip(0, 1))
+        self._outcomes = dict(zip(self.plan_order, outcomes, strict=True))
 
     @property
     def plan_order(self) -> list[str]:

@@ -177,7 +177,7 @@ def difference(
     )
     if before is None or after is None:
         return result
-    if figure.kind is not Kind.COUNT:
+    if shared and figure.kind is not Kind.COUNT:
         before, after = (_value(figure, _totals(figure, tally)) for tally in tallies)
     if before is None or after is None:
         return result

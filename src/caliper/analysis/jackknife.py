@@ -98,7 +98,7 @@ def contributions(cells: Mapping[Cell, Mapping[str, Sums]]) -> Counter[Parts[Cel
     def part_of(sums: Sums) -> Part:
         part = parts_by_id.get(id(sums))
         if part is None:
-            part = frozenset(item for item in sums.items() if item[1])
+            part = frozenset([item for item in sums.items() if item[1]])
             parts_by_id[id(sums)] = part
         return part
 

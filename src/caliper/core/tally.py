@@ -59,7 +59,8 @@ class Tally:
         for cell in other:
             clusters = self._cells.setdefault(cell, {})
             for cluster, sums in other.clusters(cell).items():
-                clusters[cluster] = self._sums(add_up((clusters.get(cluster, {}), sums)))
+                present = clusters.get(cluster)
+                clusters[cluster] = self._sums(add_up((present, sums)) if present else sums)
 
     def withdraw(self, entries: Iterable[Entry]) -> None:
         """Subtract entries that were absorbed before. Clusters with nothing left are removed, and

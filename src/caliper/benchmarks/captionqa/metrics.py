@@ -67,7 +67,7 @@ def _share(
 ) -> Fraction | None:
     totals = add_up(sums.get(cell, {}) for cell in cells)
     whole = totals.get(metric.whole, 0)
-    return Fraction(totals.get(metric.part, 0)) / whole * 100 if whole else None
+    return Fraction(100 * totals.get(metric.part, 0), whole) if whole else None
 
 
 def _mean(metric: ShareMetric, cells: tuple[str, ...], sums: Mapping[str, Sums]) -> Fraction | None:

@@ -62,22 +62,23 @@ def shuffle(items: Sequence[Item], seed: int, shares: Shares = (0, 1)) -> list[I
     which are one job.
     """
     medium_of: dict[tuple[str, str], str] = {}
-    groups: dict[tuple[str, str], set[str]] = {}
+    groups: dict[tuple[str, str], list[str]] = {}
     grouped = set[str]()
+    media: list[str] = []
     for item in items:
         medium = medium_of.setdefault((item.benchmark, item.sample), item.cluster)
+        media.append(medium)
         if medium not in grouped:
             grouped.add(medium)
             group = item.benchmark, benchmark(item.benchmark).group(item)
-            groups.setdefault(group, set()).add(medium)
+            groups.setdefault(group, []).append(medium)
+    low, high = shares
     places: dict[str, tuple[float, bytes]] = {}
     for members in groups.values():
         ranked = sorted((seeded_rank(seed, medium), medium) for medium in members)
         for number, (rank, medium) in enumerate(ranked):
-            places[medium] = (number + 0.5) / len(ranked), rank
-
-    def place(item: Item) -> tuple[float, bytes]:
-        return places[medium_of[item.benchmark, item.sample]]
-
-    low, high = shares
-    return sorted((item for item in items if low <= place(item)[0] < high), key=place)
+            place = (number + 0.5) / len(ranked)
+            if low <= place < high:
+                places[medium] = place, rank
+    chosen = [number for number, medium in enumerate(media) if medium in places]
+    return [items[number] for number in sorted(chosen, key=lambda number: places[media[number]])]
