@@ -12,7 +12,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import asdict
-from functools import cached_property
+from functools import cache, cached_property
 from importlib.resources import files
 from importlib.resources.abc import Traversable
 from pathlib import Path
@@ -82,6 +82,7 @@ def open_pack(folder: Path | None) -> FilePack:
     return shipped_pack() if folder is None else folder_pack(folder)
 
 
+@cache
 def shipped_pack() -> FilePack:
     """The pack inside the wheel, and the templates of installed plug-ins."""
     return FilePack("caliper", files("caliper.benchmarks"), _packaged)
