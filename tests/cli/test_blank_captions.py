@@ -43,7 +43,8 @@ def ran(tmp_path_factory: pytest.TempPathFactory) -> Command:
     with a caption that mentions nothing for them.
     """
     caliper = Command(tmp_path_factory.mktemp("blank"))
-    caliper("evaluate", "--config", EXAMPLES / "careless.yaml", "--out", "runs/careless", code=0)
+    flags = ("--config", EXAMPLES / "careless.yaml", "--quiet", "--out", "runs/careless")
+    caliper("evaluate", *flags, code=0)
     for name, text in (("blank", ""), ("vague", "A picture.")):
         write_captions(caliper.folder / name, not_right(caliper.folder / "runs/careless"), text)
         config = yaml.safe_load((EXAMPLES / "careless.yaml").read_text())

@@ -1,11 +1,13 @@
 """Standard streams that the shell closes, and what a command then does."""
 
+import os
+import subprocess
 import sys
 from pathlib import Path
 
 import pytest
 from tests.fakes import tiny
-from tests.fakes.imported_modules import process
+from tests.fakes.process_forks import PLAIN
 
 EVALUATE = (
     *("evaluate", "captionqa", "--data", "captionqa.json"),
@@ -22,10 +24,18 @@ def folder(tmp_path: Path) -> Path:
 def ended(folder: Path, closed: str, *words: str) -> tuple[int, str, str]:
     """The exit code and output of a command whose streams `closed` are closed."""
     script = f'exec "$0" -m caliper.cli "$@" {closed}'
-    command = ("-c", "import os, sys; os.execvp('sh', ['sh', '-c', *sys.argv[1:]])", script)
-    with process(folder, *command, sys.executable, *words) as started:
-        out, err = started.communicate(timeout=90)
-    return started.returncode, out, err
+    command = ("sh", "-c", script, sys.executable, *words)
+    told = subprocess.run(
+        command,
+        cwd=folder,
+        env={**os.environ, "PYTHONPATH": PLAIN["PYTHONPATH"]},
+        input="",
+        capture_output=True,
+        text=True,
+        timeout=90,
+        check=False,
+    )
+    return told.returncode, told.stdout, told.stderr
 
 
 @pytest.mark.parametrize("closed", [">&-", ">&- 2>&-", "<&- >&- 2>&-"])

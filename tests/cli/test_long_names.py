@@ -9,6 +9,16 @@ DATA = ("evaluate", "captionqa", "--data", "captionqa.json")
 CAPTIONQA = (*DATA, "--captions", "captions/captionqa.json", "--quiet")
 
 
+@pytest.fixture(scope="module")
+def ran(tmp_path_factory: pytest.TempPathFactory) -> Command:
+    """A folder with a run, which commands that are refused leave as it is."""
+    folder = tmp_path_factory.mktemp("ran")
+    tiny.write_all(folder)
+    caliper = Command(folder)
+    caliper(*CAPTIONQA, "--coverage-floor", "0", "--out", "run", code=0)
+    return caliper
+
+
 @pytest.mark.parametrize(
     "words",
     [
@@ -26,10 +36,8 @@ CAPTIONQA = (*DATA, "--captions", "captions/captionqa.json", "--quiet")
     ],
     ids=lambda words: " ".join(words[:3] + words[-2:]).replace(LONG, "LONG"),
 )
-def test_a_name_too_long_is_told_in_one_line(caliper: Command, words: tuple[str, ...]) -> None:
-    tiny.write_all(caliper.folder)
-    caliper(*CAPTIONQA, "--coverage-floor", "0", "--out", "run", code=0)
-    said = caliper(*words, code=2).err
+def test_a_name_too_long_is_told_in_one_line(ran: Command, words: tuple[str, ...]) -> None:
+    said = ran(*words, code=2).err
     told = [line for line in said.splitlines() if not line.startswith("Warning: ")]
     assert len(told) == 1
     assert told[0].startswith("Error: ")

@@ -24,6 +24,7 @@ LONG = {
     "cli/test_anchors.py": "evaluates time and again; wiring/test_run_anchors has the rules",
     "cli/test_build.py": "builds again and again; building has the rules",
     "cli/test_captioner.py": "captions again and again; pipeline/asking has the rules",
+    "cli/test_closed_streams.py": "starts every command as a Python of its own",
     "cli/test_endpoint.py": "waits for endpoints to come back, and kills commands",
     "cli/test_forked_commands.py": "starts every command twice",
     "cli/test_full_disk.py": "starts every command as a Python of its own",
