@@ -20,12 +20,11 @@ from tests.fakes.opinions import steadfast
 from tests.fakes.separate import STAGES, Installation, grounded, installation
 from tests.fakes.small_runs import example
 
-from bench.services.installation import servers
+from bench.services.installation import Servers, servers
 from caliper.adapters.streams.kafka_log import KafkaLog
 from caliper.adapters.streams.kafka_topics import TOPICS
 from caliper.core.run import RunState
 
-MINUTES = float(os.environ.get("SOAK_MINUTES", "30"))
 LOOKS = 12
 """How often memory and the rest are measured."""
 
@@ -66,26 +65,25 @@ def _files(pid: int) -> int:
     return len(list(Path(f"/proc/{pid}/fd").iterdir()))
 
 
-async def soak(folder: Path) -> list[Look]:
-    """Run runs for `MINUTES`, and measure now and then."""
-    with servers(folder) as found:
-        ground = grounded(found.kafka, found.minio, folder)
-        chats = {kind: ChatServer(otherwise=steadfast) for kind in STAGES}
-        async with installation(ground, chats) as there:
-            looks, begun, runs = list[Look](), time.monotonic(), 0
-            while time.monotonic() - begun < MINUTES * 60:
-                run = await there.begin(example(f"soak-{runs}"))
-                ended = await there.over(run)
-                if ended.state not in (RunState.COMPLETE, RunState.FINISHED):
-                    raise RuntimeError(f"run {run} ended {ended.state}: {ended.error}")
-                runs += 1
-                for chat in chats.values():
-                    # The stub keeps what it was asked: that is no memory of a service, but of ours.
-                    chat.requests.clear()
-                if time.monotonic() - begun >= MINUTES * 60 / LOOKS * (len(looks) + 1):
-                    looks.append(await look(there, runs))
-                    _print(looks[-1])
-            return looks
+async def soak(on_servers: Servers, folder: Path, minutes: float) -> list[Look]:
+    """Run runs for so many minutes, and measure now and then."""
+    ground = grounded(on_servers.kafka, on_servers.minio, folder)
+    chats = {kind: ChatServer(otherwise=steadfast) for kind in STAGES}
+    async with installation(ground, chats) as there:
+        looks, begun, runs = list[Look](), time.monotonic(), 0
+        while time.monotonic() - begun < minutes * 60:
+            run = await there.begin(example(name=f"soak-{runs}"))
+            ended = await there.over(run)
+            if ended.state not in (RunState.COMPLETE, RunState.FINISHED):
+                raise RuntimeError(f"run {run} ended {ended.state}: {ended.error}")
+            runs += 1
+            for chat in chats.values():
+                # The stub keeps what it was asked: that is no memory of a service, but of ours.
+                chat.requests.clear()
+            if time.monotonic() - begun >= minutes * 60 / LOOKS * (len(looks) + 1):
+                looks.append(await look(there, runs))
+                _print(looks[-1])
+        return looks
 
 
 def _print(found: Look) -> None:
@@ -99,9 +97,10 @@ def _print(found: Look) -> None:
 
 def main() -> None:
     """Print each look, and the growth per run between the middle and the end."""
-    print(f"soak: {MINUTES:g} minutes of small runs")
-    with TemporaryDirectory() as folder:
-        looks = asyncio.run(soak(Path(folder)))
+    minutes = float(os.environ.get("SOAK_MINUTES", "30"))
+    print(f"soak: {minutes:g} minutes of small runs")
+    with TemporaryDirectory() as name, servers(Path(name)) as found:
+        looks = asyncio.run(soak(found, Path(name), minutes))
     half, last = looks[len(looks) // 2], looks[-1]
     runs = last.runs - half.runs
     grown = ", ".join(

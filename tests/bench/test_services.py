@@ -10,6 +10,7 @@ from bench.services.memory import one_judge
 from bench.services.model import stub
 from bench.services.requests import CAPABILITY, CAPTIONQA, Kind, Size
 from bench.services.through import added, beside
+from bench.soak import soak
 
 from caliper.adapters.streams.kafka_access import KafkaAccess
 
@@ -62,3 +63,13 @@ async def test_sizes(kafka: KafkaAccess, minio: str, tmp_path: Path) -> None:
     assert set(found.memory) == {"aggregator", "judge", "gateway"}
     assert min(found.memory.values()) > 1
     sizes.table([found, found])
+
+
+async def test_a_soak(kafka: KafkaAccess, minio: str, tmp_path: Path) -> None:
+    async with asyncio.timeout(ENDS_WITHIN):
+        (found,) = await soak(Servers(kafka, minio), tmp_path, minutes=0.001)
+    assert found.runs == 1
+    assert set(found.memory) == set(found.files)
+    assert min(found.memory.values()) > 1
+    assert min(found.files.values()) > 1
+    assert min(found.objects, found.messages) > 1
