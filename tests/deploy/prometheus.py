@@ -26,8 +26,8 @@ class Series:
 
 
 def substituted(text: str, values: Mapping[str, str]) -> str:
-    """`text` as Grafana sends it: each `$name` by its value, a regular expression."""
-    known = {"__rate_interval": "1m", **values}
+    """`text` as Grafana sends it: each `$name` by its value, a regular expression or a price."""
+    known = {"__rate_interval": "1m", "prompt_price": "0.15", "completion_price": "0.6", **values}
     # The longest first: $model is also the beginning of $model_name.
     for name in sorted(known, key=len, reverse=True):
         text = text.replace(f"${{{name}}}", known[name]).replace(f"${name}", known[name])

@@ -15,10 +15,8 @@ from tests.fakes.exporter import exporter
 from tests.servers import metrics_server
 from tests.servers.process import ServerProcess
 
-PRICES = {"prompt_price": "0.15", "completion_price": "0.6"}
 ALL = dict.fromkeys(("team", "model", "benchmark", "dimension", "endpoint"), ".*") | {
-    "namespace": "caliper",
-    **PRICES,
+    "namespace": "caliper"
 }
 CHOSEN = {
     "namespace": "caliper",
@@ -27,7 +25,6 @@ CHOSEN = {
     "benchmark": "captionqa|comprecap|capability",
     "dimension": "average|overall|OCR",
     "endpoint": "judge-8b|reader-72b",
-    **PRICES,
 }
 WAITS = 60.0
 
