@@ -154,15 +154,8 @@ def _variable(variable: Variable) -> dict[str, Any]:
 
 def _field(variable: Variable, first: str) -> dict[str, Any]:
     value = {"selected": True, "text": first, "value": first}
-    return {
-        "current": value,
-        "hide": 0,
-        "label": variable.label,
-        "name": variable.name,
-        "options": [value],
-        "query": first,
-        "type": "textbox",
-    }
+    shown = {"hide": 0, "label": variable.label, "name": variable.name, "type": "textbox"}
+    return {**shown, "current": value, "options": [value], "query": first}
 
 
 def _panels(dashboard: Dashboard) -> Iterator[dict[str, Any]]:

@@ -33,17 +33,7 @@ _MODULES = sorted(
     for file in (_TREE / "src" / "caliper").rglob("*.py")
     if not file.name.startswith("__")
 )
-_LIBRARIES = (
-    "pyarrow.parquet",
-    "rich._emoji_codes",
-    "rich._unicode_data.unicode17-0-0",
-    "rich.markdown",
-    "scipy.stats",
-    "typer._adapters",
-    "typer._click._textwrap",
-    "typer._click.decorators",
-    "typer.rich_utils",
-)
+_LIBRARIES = ("pyarrow.parquet", "rich.markdown", "scipy.stats", "typer.rich_utils")
 _CONTEXT.set_forkserver_preload([__name__, *_MODULES, *_LIBRARIES, "tests.fakes.caches"])
 # Threads of a test start processes concurrently; each exit status can be read only once.
 _ONE_AT_A_TIME = threading.Lock()

@@ -12,12 +12,12 @@ from kafka.net.compat import KafkaNetClient
 
 from caliper.adapters.streams.kafka_messages import SamplePartitioner
 from caliper.adapters.streams.kafka_probe import probe
-from caliper.adapters.streams.kafka_responses import make_all
+from caliper.adapters.streams.kafka_responses import make_response_classes
 from caliper.adapters.streams.kafka_security import KafkaSecurity
 from caliper.core.errors import InvalidInput, StreamUnavailable
 
 # Every client of this process is opened with what this module has.
-make_all()
+make_response_classes()
 
 # Bytes of value, key and headers together: a job with the longest caption and its questions.
 LARGEST_MESSAGE = 8 * 1024 * 1024

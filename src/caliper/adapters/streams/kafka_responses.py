@@ -11,11 +11,10 @@ from __future__ import annotations
 from kafka.protocol.api_header import ResponseClassRegistry
 
 
-def make_all() -> int:
-    """Make the class of each version of each response. Returns how many there are."""
+def make_response_classes() -> None:
+    """Make the class of each version of each response."""
     known = ResponseClassRegistry._response_class_registry  # noqa: SLF001 - there is no other way
-    primary = [response[None] for response in known.values()]
-    return sum(
-        len([each[version] for version in range(each.min_version, each.max_version + 1)])
-        for each in primary
-    )
+    for primary in [response[None] for response in known.values()]:
+        for version in range(primary.min_version, primary.max_version + 1):
+            # Looking it up makes it.
+            primary[version]
