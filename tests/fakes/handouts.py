@@ -15,16 +15,16 @@ class Log:
         self.marks: dict[int, CommitMark] = {}
         self.seconds = 0.0
 
-    def member(self, name: str, room: int = 16) -> Member:
-        return Member(self, name, room)
+    def member(self, name: str, room: int = 16, session: float = 15.0) -> Member:
+        return Member(self, name, room, session)
 
 
 class Member:
     """Drives a handout as the polling thread does."""
 
-    def __init__(self, log: Log, name: str, room: int) -> None:
+    def __init__(self, log: Log, name: str, room: int, session: float) -> None:
         self.log, self.batch = log, room
-        self.handout = DeliveryWindow(name, room, lambda: self.log.seconds)
+        self.handout = DeliveryWindow(name, room, session, lambda: self.log.seconds)
         self.positions: dict[int, int] = {}
         self.taken: dict[int, int] = {}
         for partition in log.lengths:

@@ -24,7 +24,6 @@ LONGEST = (
     "adapters/hosts/test_triton.py",
     "bench/test_services.py",
     "tools/test_up.py",
-    "services/test_processes.py",
     "cli/test_suite_buckets.py",
     "services/test_suites.py",
     "services/test_served_suites.py",

@@ -102,6 +102,21 @@ def test_what_a_leaving_member_gave_up_goes_out_at_once() -> None:
     assert values(log.member("second").all_ready()) == [b"0/0", b"0/1"]
 
 
+@pytest.mark.parametrize(("session", "longest"), [(1.0, 1.0), (15.0, 10.0)])
+def test_an_accused_message_waits_for_a_session_at_most(session: float, longest: float) -> None:
+    waits = []
+    for name in map(str, range(40)):
+        log = Log(1)
+        log.member("first").all_ready()
+        log.member("second").all_ready()
+        last = log.member(name, session=session)
+        while not last.all_ready():
+            log.seconds += 0.1
+        waits.append(log.seconds)
+    assert 0.8 * longest < max(waits) <= longest + 0.1
+    assert min(waits) < 0.2 * longest
+
+
 def test_no_suspect_waits_for_a_living_member() -> None:
     log = Log(2)
     log.member("lost").all_ready()
@@ -171,7 +186,7 @@ def test_the_partitions_of_others_wait_while_there_are_suspects() -> None:
 
 def test_suspects_wait_for_the_jobs_that_their_new_owner_has_already() -> None:
     log = Log(1, 1)
-    survivor = Member(Log(0, 1), "survivor", 16)
+    survivor = Log(0, 1).member("survivor")
     [running] = survivor.all_ready()
     log.member("lost").all_ready()
     survivor.log = log

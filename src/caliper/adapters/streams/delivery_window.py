@@ -27,8 +27,9 @@ from threading import Lock
 from caliper.adapters.streams.progress import CommitMark, OwnedPartition, PartitionProgress
 from caliper.core.envelopes import Delivery, Message, position_of
 
-# The maximum seconds that accused messages wait after their partition was adopted. Each member
-# draws its own: workers that are killed at one age must not always die with the same message.
+# The maximum seconds that accused messages wait after their partition was adopted: no longer than a
+# session. Each member draws its own: workers that are killed at one age must not always die with
+# the same message.
 _LONGEST_WAIT = 10.0
 
 # Offset and partition.
@@ -36,11 +37,20 @@ _Place = tuple[int, int]
 
 
 class DeliveryWindow:
-    """The deliveries of the member named `member`. Fetching pauses while `room` messages wait."""
+    """The deliveries of the member named `member`. Fetching pauses while `room` messages wait.
+    `session` is that of its group, in seconds.
+    """
 
-    def __init__(self, member: str, room: int, now: Callable[[], float] = time.monotonic) -> None:
+    def __init__(
+        self,
+        member: str,
+        room: int,
+        session: float = _LONGEST_WAIT,
+        now: Callable[[], float] = time.monotonic,
+    ) -> None:
         self._member, self._room, self._now = member, room, now
-        self._wait = Random(member).uniform(0, _LONGEST_WAIT)  # noqa: S311 - no secret
+        longest = min(session, _LONGEST_WAIT)
+        self._wait = Random(member).uniform(0, longest)  # noqa: S311 - no secret
         self._lock = Lock()
         self._parts: dict[int, OwnedPartition] = {}
         self._adoptions = 0

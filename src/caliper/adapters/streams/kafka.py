@@ -133,7 +133,7 @@ class KafkaMember:
     def __init__(self, stream: KafkaStream, access: KafkaAccess, topic: str, group: str) -> None:
         self._stream, self._patience = stream, access.patience
         # A random name, which marks the commits of this process.
-        self._window = DeliveryWindow(uuid.uuid4().hex[:8], _PREFETCH)
+        self._window = DeliveryWindow(uuid.uuid4().hex[:8], _PREFETCH, access.session)
         self._changed = asyncio.Event()
         self._loop = asyncio.get_running_loop()
         self._draining = False
