@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import time
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -18,6 +19,9 @@ from caliper.core.errors import InvalidInput, StreamUnavailable
 
 # Every client of this process is opened with what this module has.
 make_response_classes()
+
+# Seconds between two looks of a producer that waits for new metadata.
+_REST = 0.01
 
 # Bytes of value, key and headers together: a job with the longest caption and its questions.
 LARGEST_MESSAGE = 8 * 1024 * 1024
@@ -122,8 +126,14 @@ class KafkaAccess:
 
 class _Connections(KafkaNetClient):  # type: ignore[misc]  # the library has no types
     """The connections of a client. kafka-python 3.0.12 leaves the socket of one open that is closed
-    while it writes.
+    while it writes. Its producer asks for new metadata in each look at a partition without a known
+    leader, which ends the wait for that metadata: it would look without a rest.
     """
+
+    def poll(self, timeout_ms: float | None = None, future: Any = None) -> None:
+        if self.cluster.need_update:
+            time.sleep(_REST)
+        super().poll(timeout_ms=timeout_ms, future=future)
 
     def close(self, node_id: Any = None) -> None:
         connections = list(self._manager._conns.values())  # noqa: SLF001 - there is no public way
