@@ -25,11 +25,11 @@ class LogSettings(Settings):
     def configure_log(self) -> None:
         """Log to standard error: all messages of services, only warnings of chatty libraries.
 
-        While a broker is away, its clients repeat themselves many times per second, and so does
+        While a broker or store is away, its clients repeat themselves many times a second, and so does
         each job that waits for it.
         """
         handler = logging.StreamHandler()
-        handler.addFilter(LineLimit(("kafka", worker.__name__)))
+        handler.addFilter(LineLimit(("kafka", "urllib3", worker.__name__)))
         handler.setFormatter(
             JsonFormatter() if self.log_format == "json" else logging.Formatter(_TEXT)
         )
