@@ -25,8 +25,8 @@ class LogSettings(Settings):
     def configure_log(self) -> None:
         """Log to standard error: all messages of services, only warnings of chatty libraries.
 
-        While a broker or store is away, its clients repeat themselves many times a second, and so does
-        each job that waits for it.
+        While a broker or store is away, its clients repeat themselves many times a second, and so
+        does each job that waits for it.
         """
         handler = logging.StreamHandler()
         handler.addFilter(LineLimit(("kafka", "urllib3", worker.__name__)))
