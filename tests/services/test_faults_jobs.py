@@ -66,7 +66,8 @@ async def test_a_model_that_hangs_costs_nobody_the_membership(ground: Ground) ->
 
 async def test_everything_twice(there: Installation) -> None:
     config = example()
-    run = await there.begin(config)
+    run, same = await asyncio.gather(*(there.begin(config) for _ in range(2)))
+    assert run == same
     await there.asked("judge", MIDDLE)
     await there.asked("qa_reader", 1)
     stream = KafkaStream(there.ground.kafka)
@@ -80,14 +81,6 @@ async def test_everything_twice(there: Installation) -> None:
         for message in twice:
             await stream.publish(message)
     await stream.close()
-    calls = await there.same_as_alone(run, config)
-    assert all(asked == needed for asked, needed in calls.values()), calls
-
-
-async def test_a_run_that_two_clients_start_at_once(there: Installation) -> None:
-    config = example()
-    run, same = await asyncio.gather(*(there.begin(config) for _ in range(2)))
-    assert run == same
     calls = await there.same_as_alone(run, config)
     assert all(asked == needed for asked, needed in calls.values()), calls
 
