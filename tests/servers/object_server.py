@@ -59,6 +59,8 @@ def start(
             "MINIO_ROOT_PASSWORD": password,
             "MINIO_BROWSER": "off",
             "MINIO_PROMETHEUS_AUTH_TYPE": "public",
+            # Its collector of garbage would take a fifth of its time.
+            "GOGC": "400",
             **(settings or {}),
         },
     )

@@ -37,7 +37,7 @@ from caliper.ports.storage import ObjectStore
 
 TERM = 6.0
 """Seconds without a renewal after which another process takes over."""
-_RENEWALS = 6
+_RENEWALS = 3
 """Renewals per term."""
 
 
