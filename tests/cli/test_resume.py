@@ -2,7 +2,6 @@ import gzip
 import json
 import shutil
 import signal
-import subprocess
 import time
 from pathlib import Path
 
@@ -10,7 +9,7 @@ import pytest
 import yaml
 from bench.synthetic import write_capability
 from tests.fakes import tiny
-from tests.fakes.command import Command, end
+from tests.fakes.command import Background, Command, end
 from tests.fakes.verdict_lines import keep_lines, verdict_lines
 
 SAMPLES = 1_100
@@ -37,7 +36,7 @@ def copied(root: Path, run: Path) -> Path:
     return Path(shutil.copytree(root / "whole", run))
 
 
-def started(root: Path, run: Path, kept: int) -> subprocess.Popen[str]:
+def started(root: Path, run: Path, kept: int) -> Background:
     """The command, so far that so many of its verdicts are kept."""
     process = Command(root).start(*FLAGS, run.name)
     while len(verdict_lines(run)) < kept:

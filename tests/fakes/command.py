@@ -18,11 +18,12 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from tests.fakes.process_forks import PLAIN, Forked
+from tests.fakes.process_forks import PLAIN, Forked, PipedFork
 from tests.fakes.sources import EXAMPLES
 
 # A command that takes longer than this hangs.
 _PATIENCE = 90.0
+Background = subprocess.Popen[str] | PipedFork
 
 
 @dataclass(frozen=True, slots=True)
@@ -41,9 +42,8 @@ class Command:
     """The command `caliper`, run in `folder` in an environment without Caliper's variables.
 
     `environment` is added to it. `file_bytes` limits the size of every file that it writes. A
-    command that runs to its end is forked from a process that has imported everything, unless one
-    of these may matter during import: then it starts as a new Python process, as it also does with
-    `separate`.
+    command is forked from a process that has imported everything, unless one of these may matter
+    during import: then it starts as a new Python process, as it also does with `separate`.
     """
 
     folder: Path
@@ -53,16 +53,19 @@ class Command:
 
     def __call__(self, *arguments: object, code: int | None = None) -> Ended:
         """Run it to its end. Fails the test if the exit code is not `code`, if given."""
-        # Python or a library may read other variables during import.
-        early = any(not name.startswith("CALIPER_") for name in self.environment)
-        started = self.separate or self.file_bytes is not None or early
-        ended = self._started(*arguments) if started else self._forked(*arguments)
+        ended = self._started(*arguments) if self._is_separate else self._forked(*arguments)
         if code is not None:
             assert ended.code == code, f"exit code {ended.code}\n{ended.out}\n{ended.err}"
         return ended
 
+    @property
+    def _is_separate(self) -> bool:
+        # Python or a library may read other variables during import.
+        early = any(not name.startswith("CALIPER_") for name in self.environment)
+        return self.separate or self.file_bytes is not None or early
+
     def _started(self, *arguments: object) -> Ended:
-        process = self.start(*arguments)
+        process = self._python(*arguments)
         try:
             out, err = process.communicate(timeout=_PATIENCE)
         finally:
@@ -93,8 +96,14 @@ class Command:
             finally:
                 process.kill()
 
-    def start(self, *arguments: object, stderr: int = subprocess.PIPE) -> subprocess.Popen[str]:
+    def start(self, *arguments: object, stderr: int = subprocess.PIPE) -> Background:
         """Start it in the background. `stderr` is a file of the caller's, or a pipe."""
+        if self._is_separate or stderr != subprocess.PIPE:
+            return self._python(*arguments, stderr=stderr)
+        words = [str(argument) for argument in arguments]
+        return PipedFork("caliper.cli", words, self._environment(), self.folder)
+
+    def _python(self, *arguments: object, stderr: int = subprocess.PIPE) -> subprocess.Popen[str]:
         return subprocess.Popen(
             [sys.executable, "-m", "caliper.cli", *map(str, arguments)],
             cwd=self.folder,
@@ -160,7 +169,7 @@ def steps(ended: Ended) -> dict[str, Any]:
     return {step["step"]: step for step in ended.told["steps"]}
 
 
-def wait_for(process: subprocess.Popen[str], *patterns: str) -> list[str]:
+def wait_for(process: Background, *patterns: str) -> list[str]:
     """Read standard error until all patterns are there. Returns the text and their first groups."""
     assert process.stderr is not None
     text = ""
@@ -171,7 +180,7 @@ def wait_for(process: subprocess.Popen[str], *patterns: str) -> list[str]:
     return [text, *(match[1] for match in found if match)]
 
 
-def end(process: subprocess.Popen[str], number: signal.Signals) -> Ended:
+def end(process: Background, number: signal.Signals) -> Ended:
     """Send a signal to a command and wait for it to end."""
     process.send_signal(number)
     out, err = process.communicate(timeout=_PATIENCE)
