@@ -50,7 +50,7 @@ def test_a_caption_that_lists_everything_is_not_gated(ran: Command) -> None:
 
 def test_most_camera_angles_in_other_words_are_not_gated(ran: Command) -> None:
     angles = "It is taken at eye level, from a bird's eye view, and with a canted frame."
-    config = stuff(ran.folder, angles)
+    config = stuff(ran.folder / "angles", angles)
     shown = ran("evaluate", "--config", config, "--out", "runs/angles", code=0)
     said = "Signs of stuffing in CAPability: 9 of 113 captions (categories 9)"
     assert said in " ".join(shown.out.split())

@@ -18,11 +18,14 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
+import yaml
 from tests.fakes.process_forks import PLAIN, Forked, PipedFork
 from tests.fakes.sources import EXAMPLES
 
 # A command that takes longer than this hangs.
 _PATIENCE = 90.0
+_LATE = ("CALIPER_", "HOOK")
+"""What only Caliper reads; Python or a library may read other variables during import."""
 Background = subprocess.Popen[str] | PipedFork
 
 
@@ -60,8 +63,7 @@ class Command:
 
     @property
     def _is_separate(self) -> bool:
-        # Python or a library may read other variables during import.
-        early = any(not name.startswith("CALIPER_") for name in self.environment)
+        early = any(not name.startswith(_LATE) for name in self.environment)
         return self.separate or self.file_bytes is not None or early
 
     def _started(self, *arguments: object) -> Ended:
@@ -70,7 +72,7 @@ class Command:
             out, err = process.communicate(timeout=_PATIENCE)
         finally:
             process.kill()
-        return Ended(process.returncode, out, err)
+        return Ended(process.wait(), out, err)
 
     def _forked(self, *arguments: object) -> Ended:
         words = [str(argument) for argument in arguments]
@@ -150,13 +152,27 @@ def _address(said: Path) -> str:
     return found[1] if found else ""
 
 
-def with_runs(folder: Path, **runs: Sequence[str]) -> Command:
+def with_runs(folder: Path, *, with_media: bool = False, **runs: Sequence[str]) -> Command:
     """A folder with runs of examples by name, each of a configuration with further flags."""
     caliper = Command(folder)
-    for name, (config, *more) in runs.items():
-        flags = ("--config", EXAMPLES / f"{config}.yaml", "--quiet", "--out", f"runs/{name}")
+    for name, (example, *more) in runs.items():
+        config = EXAMPLES / f"{example}.yaml" if with_media else without_media(folder, example)
+        flags = ("--config", config, "--quiet", "--out", f"runs/{name}")
         caliper("evaluate", *flags, *more, code=0)
     return caliper
+
+
+def without_media(folder: Path, example: str) -> Path:
+    """The configuration of an example, but its reports show no media: to make thumbnails takes as
+    long as all the rest.
+    """
+    config = yaml.safe_load((EXAMPLES / f"{example}.yaml").read_text("utf-8"))
+    for part in config["benchmarks"].values():
+        del part["media"]
+        part.update({key: str(EXAMPLES / part[key]) for key in part})
+    file = folder / f"{example}.yaml"
+    file.write_text(yaml.safe_dump(config, sort_keys=False), "utf-8")
+    return file
 
 
 async def run(folder: Path, *arguments: object, code: int = 0) -> Ended:
@@ -184,4 +200,4 @@ def end(process: Background, number: signal.Signals) -> Ended:
     """Send a signal to a command and wait for it to end."""
     process.send_signal(number)
     out, err = process.communicate(timeout=_PATIENCE)
-    return Ended(process.returncode, out, err)
+    return Ended(process.wait(), out, err)

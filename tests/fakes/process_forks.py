@@ -143,8 +143,8 @@ def _run(
         with file.open("ab") if isinstance(file, Path) else file as opened:
             os.dup2(opened.fileno(), number)
     # Those of the parent may be made for a file, which a pipe is not.
-    sys.stdout = open(1, "w", encoding="utf-8", closefd=False)
-    sys.stderr = open(2, "w", 1, "utf-8", "backslashreplace", closefd=False)
+    sys.stdout = os.fdopen(1, "w", encoding="utf-8", closefd=False)
+    sys.stderr = os.fdopen(2, "w", 1, "utf-8", "backslashreplace", closefd=False)
     os.environ.clear()
     os.environ.update(environment)
     os.chdir(folder)
