@@ -26,7 +26,9 @@ def ran(tmp_path_factory: pytest.TempPathFactory) -> Command:
     """A folder with the runs careful, careless, and strict: the careful captions read strictly."""
     strict = ("careful", "--set", "reply_reading=strict")
     folder = tmp_path_factory.mktemp("gate")
-    return with_runs(folder, careful=["careful"], careless=["careless"], strict=strict)
+    return with_runs(
+        folder, with_media=True, careful=["careful"], careless=["careless"], strict=strict
+    )
 
 
 def policy(caliper: Command, *checks: dict[str, Any], **more: Any) -> str:

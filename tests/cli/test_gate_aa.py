@@ -5,7 +5,7 @@ import yaml
 from tests.fakes.command import Command, with_runs
 
 CHECKS = [
-    {"benchmark": "capability", "figure": "average.f1", "max_drop": 5.0},
+    {"benchmark": "capability", "figure": "tasks.OCR.f1", "max_drop": 5.0},
     {"benchmark": "captionqa", "figure": "overall.score", "max_relative_drop": 0.05},
 ]
 
@@ -27,7 +27,7 @@ def test_a_judge_of_rules_raises_no_alarm(ran: Command) -> None:
     flags = ("gate", "--aa", "--policy", "policy.yaml", "monday", "friday")
     told = ran(*flags, "--json", code=0).told
     assert told["redraws"] == 10_000
-    assert [check["figure"] for check in told["checks"]] == ["average.f1", "overall.score"]
+    assert [check["figure"] for check in told["checks"]] == ["tasks.OCR.f1", "overall.score"]
     for check in told["checks"]:
         assert check["redraws"]["questions"] > 10
         assert check["redraws"]["changed"] == check["redraws"]["alarms"] == 0

@@ -32,7 +32,7 @@ Change = Callable[[dict[str, Any]], object]
 def ran(tmp_path_factory: pytest.TempPathFactory) -> Command:
     """A folder with the runs careless and strict: the same captions read strictly."""
     folder, strict = tmp_path_factory.mktemp("label-studio"), ("--set", "reply_reading=strict")
-    return with_runs(folder, careless=["careless"], strict=["careless", *strict])
+    return with_runs(folder, with_media=True, careless=["careless"], strict=["careless", *strict])
 
 
 @pytest.fixture(scope="module")

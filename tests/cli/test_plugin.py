@@ -116,23 +116,9 @@ def test_all_are_listed(mentions: Command, caliper: Command) -> None:
     assert caliper("plugins", code=0).out == "No plug-ins are installed.\n"
 
 
-@pytest.mark.parametrize(
-    ("broken", "problem"),
-    [
-        ("import caliper_nothing\n", "cannot be imported: ModuleNotFoundError"),
-        ("BENCHMARK = 1\n", "caliper_mentions.benchmark:BENCHMARK is not a Benchmark of that name"),
-    ],
-)
-def test_one_that_is_broken_is_named(mentions: Command, broken: str, problem: str) -> None:
-    module(mentions).write_text(broken, "utf-8")
+def test_one_that_is_broken_is_named(mentions: Command) -> None:
+    module(mentions).write_text("BENCHMARK = 1\n", "utf-8")
     ended = mentions("evaluate", "mentions", *FILES, "--out", "one", code=2)
     assert "the package caliper-mentions 1.0" in ended.err
-    assert problem in ended.err
+    assert "caliper_mentions.benchmark:BENCHMARK is not a Benchmark of that name" in ended.err
     assert "Traceback" not in ended.err
-
-
-def test_a_name_that_is_taken_is_refused(mentions: Command) -> None:
-    (points,) = mentions.folder.glob("caliper_mentions*.dist-info/entry_points.txt")
-    points.write_text(points.read_text("utf-8").replace("mentions =", "captionqa ="), "utf-8")
-    ended = mentions("evaluate", "captionqa", *FILES, "--out", "one", code=2)
-    assert "Caliper has one of the same name" in " ".join(ended.err.split())

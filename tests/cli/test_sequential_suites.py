@@ -2,13 +2,14 @@
 
 import json
 from pathlib import Path
+from typing import Any
 
 import pytest
 import yaml
 from tests.fakes import tiny
 from tests.fakes.chat_server import ChatServer
 from tests.fakes.decided_runs import judge
-from tests.fakes.sequential_suites import RUN, SAMPLES, deliver, entries, f1, run, suite
+from tests.fakes.sequential_suites import FEW, RUN, SAMPLES, deliver, entries, f1, run, suite
 
 
 async def test_a_large_loss_and_a_checkpoint_as_good_need_part_of_the_questions(
@@ -23,6 +24,8 @@ async def test_a_large_loss_and_a_checkpoint_as_good_need_part_of_the_questions(
         ended = await run(tmp_path, *RUN, code=1)
         first, same, worse, slight = await entries(tmp_path)
         asked = len(server.requests)
+        await _gate_answers_from_the_look(tmp_path, first["run"], same["run"], worse["run"])
+        assert len(server.requests) == asked
     assert (first["state"], first["asked"], first["saved"]) == ("evaluated", SAMPLES, 0)
     assert [each["state"] for each in (same, worse)] == ["passed", "regressed"]
     for each in (same, worse):
@@ -64,36 +67,40 @@ async def test_a_large_loss_and_a_checkpoint_as_good_need_part_of_the_questions(
     assert (await run(tmp_path, *RUN, code=0)).out == ""
 
 
-async def test_what_no_number_of_these_questions_decides_is_inconclusive(tmp_path: Path) -> None:
-    tiny.write_scenes(tmp_path, SAMPLES)
-    for step, mistakes in ((100, 10), (200, 12)):
-        deliver(tmp_path, step, mistakes)
-    async with ChatServer(otherwise=judge) as server:
-        suite(tmp_path, server.url, anchors=False, margin=2.0)
-        await run(tmp_path, *RUN, code=3)
-    _, second = await entries(tmp_path)
-    assert (second["state"], second["saved"], second["is_complete"]) == ("inconclusive", 0, True)
+async def _gate_answers_from_the_look(folder: Path, first: str, same: str, worse: str) -> None:
+    for drop, candidate, code in ((5.0, same, 0), (1.0, same, 3), (5.0, worse, 1)):
+        finding = await _gated(folder, first, candidate, drop=drop, code=code)
+        assert finding["figure"] == "average.f1"
+        assert ("more would decide" in finding["reason"]) == (code == 3)
+    refused = await run(folder, "leaderboard", first, same, code=2)
+    assert "it is never ranked" in refused.err
+
+
+async def _gated(folder: Path, *runs: str, drop: float, code: int) -> Any:
+    """The finding of a gate whose only check allows such a drop."""
+    check = {"benchmark": "capability", "figure": "average.f1", "max_drop": drop}
+    tiny.text(folder / "policy.yaml", yaml.safe_dump({"checks": [check]}))
+    ended = await run(folder, "gate", "--policy", "policy.yaml", *runs, "--json", code=code)
+    (finding,) = ended.told["findings"]
+    return finding
 
 
 async def test_a_suite_may_be_about_questions_like_these(tmp_path: Path) -> None:
-    tiny.write_scenes(tmp_path, SAMPLES)
+    tiny.write_scenes(tmp_path, FEW)
     for step, mistakes in ((100, 10), (200, 10), (300, 60)):
         deliver(tmp_path, step, mistakes)
     async with ChatServer(otherwise=judge) as server:
         suite(tmp_path, server.url, anchors=False, target="similar")
         await run(tmp_path, *RUN, code=1)
         first, same, worse = await entries(tmp_path)
-        check = {"benchmark": "capability", "figure": "average.f1", "max_drop": 5.0}
-        tiny.text(tmp_path / "policy.yaml", yaml.safe_dump({"checks": [check]}))
-        words = ("gate", "--policy", "policy.yaml", first["run"], worse["run"], "--json")
-        gated = await run(tmp_path, *words, code=1)
+        finding = await _gated(tmp_path, first["run"], worse["run"], drop=5.0, code=1)
     # Others may differ where these do not: nothing is sure with fewer than 20 changes.
     assert (same["state"], worse["state"]) == ("inconclusive", "regressed")
-    assert (same["saved"], worse["saved"] > 0.5 * SAMPLES) == (0, True)
+    assert (same["saved"], same["is_complete"]) == (0, True)
+    assert worse["saved"] > 0.5 * FEW
     for each in (same, worse):
         assert each["findings"][0]["target"] == "questions like these"
     assert "for questions like these" in worse["reason"]
-    (finding,) = json.loads(gated.out)["findings"]
     assert (finding["target"], finding["on_these"]) == ("these questions", None)
 
 
@@ -112,26 +119,3 @@ async def test_what_cannot_be_judged_in_sequence_is_refused(tmp_path: Path) -> N
         tiny.text(tmp_path / "suite.yaml", yaml.safe_dump(values))
         ended = await run(tmp_path, "suite", "apply", "suite.yaml", code=2)
         assert told in " ".join(ended.err.split())
-
-
-async def test_a_gate_on_a_decided_run_answers_from_its_look(tmp_path: Path) -> None:
-    tiny.write_scenes(tmp_path, SAMPLES)
-    for step, mistakes in ((100, 10), (200, 10), (300, 60)):
-        deliver(tmp_path, step, mistakes)
-    async with ChatServer(otherwise=judge) as server:
-        suite(tmp_path, server.url, anchors=False)
-        await run(tmp_path, *RUN, code=1)
-        asked = len(server.requests)
-        first, same, worse = (each["run"] for each in await entries(tmp_path))
-        for drop, candidate, code in ((5.0, same, 0), (1.0, same, 3), (5.0, worse, 1)):
-            check = {"benchmark": "capability", "figure": "average.f1", "max_drop": drop}
-            tiny.text(tmp_path / "policy.yaml", yaml.safe_dump({"checks": [check]}))
-            ended = await run(
-                tmp_path, "gate", "--policy", "policy.yaml", first, candidate, "--json", code=code
-            )
-            (finding,) = json.loads(ended.out)["findings"]
-            assert finding["figure"] == "average.f1"
-            assert ("more would decide" in finding["reason"]) == (code == 3)
-        refused = await run(tmp_path, "leaderboard", first, same, code=2)
-        assert "it is never ranked" in refused.err
-        assert len(server.requests) == asked

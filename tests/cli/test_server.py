@@ -6,12 +6,18 @@ from pathlib import Path
 
 import pytest
 import yaml
-from tests.fakes.command import Command
+from tests.fakes.command import Command, without_media
 from tests.fakes.sources import EXAMPLES
 
-EVALUATE = ("evaluate", "--config", EXAMPLES / "careful.yaml", "--limit", 2)
+EVALUATE = ("evaluate", "--config", "careful.yaml", "--limit", 2)
 QUESTIONS = EXAMPLES / "captionqa" / "questions.json"
 CAPTIONED = ("evaluate", "captionqa", "--data", QUESTIONS, "--captioner", "step")
+
+
+@pytest.fixture(autouse=True)
+def _examples(tmp_path: Path) -> None:
+    for name in ("careful", "careless"):
+        without_media(tmp_path, name)
 
 
 @pytest.fixture
@@ -52,7 +58,7 @@ def test_a_run_over_there_has_the_report_of_one_here(
 def test_a_run_judged_in_part_over_there_has_the_report_of_one_here(
     server: str, caliper: Command
 ) -> None:
-    part = ("evaluate", "--config", EXAMPLES / "careful.yaml", "--judge-share", "0.3", "--json")
+    part = ("evaluate", "--config", "careful.yaml", "--judge-share", "0.3", "--json")
     here = caliper(*part, "--out", "here", code=0)
     there = caliper(*part, "--server", server, code=0)
     assert there.out == here.out, there.err
@@ -75,7 +81,7 @@ def test_runs_over_there_are_compared_and_gated_as_they_are_here(
     server: str, caliper: Command, tmp_path: Path
 ) -> None:
     strict = (*EVALUATE, "--set", "reply_reading=strict")
-    careless = ("evaluate", "--config", EXAMPLES / "careless.yaml", "--limit", 2)
+    careless = ("evaluate", "--config", "careless.yaml", "--limit", 2)
     there = []
     for number, command in enumerate((careless, EVALUATE, strict)):
         caliper(*command, "--out", f"here-{number}", "--quiet")

@@ -1,25 +1,27 @@
 import csv
 import json
-from pathlib import Path
 
+import pytest
 import yaml
-from tests.fakes.command import with_runs
+from tests.fakes.command import Command, with_runs
 from tests.fakes.stuffed_captions import stuff, stuffed
 
 
-def gate_policy(folder: Path) -> None:
+@pytest.fixture(scope="module")
+def ran(tmp_path_factory: pytest.TempPathFactory) -> Command:
+    """A folder with the run careless, and a policy."""
+    folder = tmp_path_factory.mktemp("stuffing")
     check = {"benchmark": "capability", "figure": "average.f1", "max_drop": 1.0}
     (folder / "policy.yaml").write_text(yaml.safe_dump({"checks": [check]}))
+    return with_runs(folder, careless=["careless"])
 
 
-def test_a_caption_that_lists_everything_is_not_gated(tmp_path: Path) -> None:
-    ran = with_runs(tmp_path, careless=["careless"])
+def test_a_caption_that_lists_everything_is_not_gated(ran: Command) -> None:
     config = stuff(ran.folder, stuffed())
     shown = ran("evaluate", "--config", config, "--out", "runs/stuffed", code=0)
     said = " ".join(shown.out.split())
     assert said.startswith("Not for comparison. Signs of stuffing in CAPability: 113 of 113")
     assert said.count("Signs of stuffing in") == 3
-    gate_policy(tmp_path)
     gated = ran("gate", "--policy", "policy.yaml", "careless", "stuffed", code=3)
     why = "100.0% of the captions of the candidate show signs of stuffing"
     assert why in " ".join(gated.out.split())
@@ -46,13 +48,11 @@ def test_a_caption_that_lists_everything_is_not_gated(tmp_path: Path) -> None:
     assert "Not for comparison" in (ran.folder / "runs" / "stuffed" / "report.html").read_text()
 
 
-def test_most_camera_angles_in_other_words_are_not_gated(tmp_path: Path) -> None:
-    ran = with_runs(tmp_path, careless=["careless"])
+def test_most_camera_angles_in_other_words_are_not_gated(ran: Command) -> None:
     angles = "It is taken at eye level, from a bird's eye view, and with a canted frame."
-    config = stuff(ran.folder, angles)
-    shown = ran("evaluate", "--config", config, "--out", "runs/stuffed", code=0)
+    config = stuff(ran.folder / "angles", angles)
+    shown = ran("evaluate", "--config", config, "--out", "runs/angles", code=0)
     said = "Signs of stuffing in CAPability: 9 of 113 captions (categories 9)"
     assert said in " ".join(shown.out.split())
-    gate_policy(tmp_path)
-    gated = ran("gate", "--policy", "policy.yaml", "careless", "stuffed", code=3)
+    gated = ran("gate", "--policy", "policy.yaml", "careless", "angles", code=3)
     assert "8.0% of the captions of the candidate show signs" in " ".join(gated.out.split())

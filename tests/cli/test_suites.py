@@ -4,7 +4,6 @@ import asyncio
 import json
 import shutil
 import signal
-import subprocess
 from collections import Counter
 from pathlib import Path
 from typing import Any
@@ -200,7 +199,7 @@ async def test_killed_in_the_middle_it_goes_on_and_asks_nothing_twice(
 async def test_an_interrupted_loop_leaves_no_lease(served: Path, number: signal.Signals) -> None:
     async with ChatServer(otherwise=RIGHT) as server:
         judged(served, server)
-        process: subprocess.Popen[str] = Command(served).start(*RUN[:-1])
+        process = Command(served).start(*RUN[:-1])
         await reached(server, SCENES + 3)
         ended = await asyncio.to_thread(end, process, number)
         assert ended.code == 130

@@ -126,6 +126,17 @@ def render(rendering: Rendering) -> list[Object]:
         return build(Path(scratch))
 
 
+def write_part(folder: Path, *kinds: str) -> None:
+    """Write what the base has of these kinds to `folder/deploy/k8s`, for `kubectl apply -k`. That
+    a server takes all of it, again and again, is tested by test_cluster.py.
+    """
+    part = folder / "deploy" / "k8s"
+    part.mkdir(parents=True)
+    objects = [each for each in rendered(BASE) if each["kind"] in kinds]
+    (part / "objects.yaml").write_text(yaml.safe_dump_all(objects), "utf-8")
+    (part / "kustomization.yaml").write_text("resources: [objects.yaml]\n", "utf-8")
+
+
 def build(folder: Path) -> list[Object]:
     """What kustomize makes of a folder. Raises fetch.Missing where kustomize cannot be had,
     ValueError with what it said where it refuses.

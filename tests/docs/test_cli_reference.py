@@ -45,12 +45,8 @@ def copy(tmp_path: Path) -> Path:
     return tmp_path
 
 
-@pytest.mark.parametrize(
-    "surroundings",
-    [{"COLUMNS": "40"}, {"COLUMNS": "200", "FORCE_COLOR": "1"}, {"NO_COLOR": "1", "TERM": "dumb"}],
-)
-def test_the_committed_page_is_up_to_date_on_every_terminal(surroundings: dict[str, str]) -> None:
-    done = run(ROOT, "--check", **surroundings)
+def test_the_committed_page_is_up_to_date_on_a_narrow_terminal_with_colors() -> None:
+    done = run(ROOT, "--check", COLUMNS="40", FORCE_COLOR="1")
     assert (done.returncode, done.stderr) == (0, "")
 
 
@@ -61,7 +57,7 @@ def test_a_stale_page_is_told_and_written_anew(copy: Path) -> None:
     stale = run(copy, "--check")
     assert stale.returncode == 1
     assert stale.stderr == "docs/cli.md is not up to date: run `make docs`\n"
-    assert run(copy).returncode == 0
+    assert run(copy, COLUMNS="200", NO_COLOR="1", TERM="dumb").returncode == 0
     assert page.read_text("utf-8") == right
 
 

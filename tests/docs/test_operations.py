@@ -12,7 +12,7 @@ import pytest
 import yaml
 from tests.deploy.dashboards import FILES, panels
 from tests.deploy.objects import of_kind
-from tests.deploy.rendering import MANIFESTS, build
+from tests.deploy.rendering import MANIFESTS, build, write_part
 from tests.docs.pages import blocks
 from tests.fakes.sources import ROOT, python_path
 from tests.servers import kustomize
@@ -55,7 +55,7 @@ def shell(script: str, folder: Path, programs: Path, **environment: str) -> str:
 
 
 def test_commands_do_what_they_say_on_an_api_server(own_kube_api: KubeApi, tmp_path: Path) -> None:
-    (tmp_path / "deploy").symlink_to(ROOT / "deploy")
+    write_part(tmp_path, "Namespace", "Deployment", "StatefulSet", "Job")
     own_kube_api.kubectl("apply", "-k", tmp_path / "deploy" / "k8s")
     replicas = []
     for block in HERE:

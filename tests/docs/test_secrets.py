@@ -10,6 +10,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 import pytest
+from tests.deploy.rendering import write_part
 from tests.docs.pages import blocks
 from tests.fakes.bootstrap_process import RECIPES, run, settings
 from tests.fakes.sources import ROOT, python_path
@@ -118,7 +119,7 @@ def installed(
     own_kube_api: KubeApi, tmp_path_factory: pytest.TempPathFactory
 ) -> Iterator[Platform]:
     folder = tmp_path_factory.mktemp("administrator")
-    (folder / "deploy").symlink_to(ROOT / "deploy")
+    write_part(folder, "Namespace", "ServiceAccount", "Role", "RoleBinding", "Job")
     own_kube_api.kubectl("apply", "-k", folder / "deploy" / "k8s")
     account = own_kube_api.account(folder, "caliper", "bootstrap")
     found = Platform(own_kube_api, folder, settings(own_kube_api, "caliper", account))

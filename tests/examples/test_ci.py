@@ -13,6 +13,7 @@ from typing import Any
 
 import pytest
 import yaml
+from tests.fakes.command import without_media
 from tests.fakes.http_answers import AnswerHandler, serving
 from tests.fakes.sources import EXAMPLES
 
@@ -67,7 +68,11 @@ def api() -> Iterator[CommentApi]:
 @pytest.fixture
 def checkout(tmp_path: Path) -> Path:
     """A working copy, with the commands that the jobs install."""
-    (tmp_path / "examples").symlink_to(EXAMPLES)
+    examples = tmp_path / "examples"
+    examples.mkdir()
+    (examples / "ci").symlink_to(CI)
+    for name in ("careful", "careless"):
+        without_media(examples, name)
     (tmp_path / "bin").mkdir()
     commands = {"caliper": f'exec "{sys.executable}" -m caliper.cli "$@"', "pip": 'echo "$@" >>pip'}
     for name, command in commands.items():

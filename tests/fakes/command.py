@@ -18,11 +18,15 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from tests.fakes.process_forks import PLAIN, Forked
+import yaml
+from tests.fakes.process_forks import PLAIN, Forked, PipedFork
 from tests.fakes.sources import EXAMPLES
 
 # A command that takes longer than this hangs.
 _PATIENCE = 90.0
+_LATE = ("CALIPER_", "HOOK")
+"""What only Caliper reads; Python or a library may read other variables during import."""
+Background = subprocess.Popen[str] | PipedFork
 
 
 @dataclass(frozen=True, slots=True)
@@ -41,9 +45,8 @@ class Command:
     """The command `caliper`, run in `folder` in an environment without Caliper's variables.
 
     `environment` is added to it. `file_bytes` limits the size of every file that it writes. A
-    command that runs to its end is forked from a process that has imported everything, unless one
-    of these may matter during import: then it starts as a new Python process, as it also does with
-    `separate`.
+    command is forked from a process that has imported everything, unless one of these may matter
+    during import: then it starts as a new Python process, as it also does with `separate`.
     """
 
     folder: Path
@@ -53,21 +56,23 @@ class Command:
 
     def __call__(self, *arguments: object, code: int | None = None) -> Ended:
         """Run it to its end. Fails the test if the exit code is not `code`, if given."""
-        # Python or a library may read other variables during import.
-        early = any(not name.startswith("CALIPER_") for name in self.environment)
-        started = self.separate or self.file_bytes is not None or early
-        ended = self._started(*arguments) if started else self._forked(*arguments)
+        ended = self._started(*arguments) if self._is_separate else self._forked(*arguments)
         if code is not None:
             assert ended.code == code, f"exit code {ended.code}\n{ended.out}\n{ended.err}"
         return ended
 
+    @property
+    def _is_separate(self) -> bool:
+        early = any(not name.startswith(_LATE) for name in self.environment)
+        return self.separate or self.file_bytes is not None or early
+
     def _started(self, *arguments: object) -> Ended:
-        process = self.start(*arguments)
+        process = self._python(*arguments)
         try:
             out, err = process.communicate(timeout=_PATIENCE)
         finally:
             process.kill()
-        return Ended(process.returncode, out, err)
+        return Ended(process.wait(), out, err)
 
     def _forked(self, *arguments: object) -> Ended:
         words = [str(argument) for argument in arguments]
@@ -93,8 +98,14 @@ class Command:
             finally:
                 process.kill()
 
-    def start(self, *arguments: object, stderr: int = subprocess.PIPE) -> subprocess.Popen[str]:
+    def start(self, *arguments: object, stderr: int = subprocess.PIPE) -> Background:
         """Start it in the background. `stderr` is a file of the caller's, or a pipe."""
+        if self._is_separate or stderr != subprocess.PIPE:
+            return self._python(*arguments, stderr=stderr)
+        words = [str(argument) for argument in arguments]
+        return PipedFork("caliper.cli", words, self._environment(), self.folder)
+
+    def _python(self, *arguments: object, stderr: int = subprocess.PIPE) -> subprocess.Popen[str]:
         return subprocess.Popen(
             [sys.executable, "-m", "caliper.cli", *map(str, arguments)],
             cwd=self.folder,
@@ -141,13 +152,27 @@ def _address(said: Path) -> str:
     return found[1] if found else ""
 
 
-def with_runs(folder: Path, **runs: Sequence[str]) -> Command:
+def with_runs(folder: Path, *, with_media: bool = False, **runs: Sequence[str]) -> Command:
     """A folder with runs of examples by name, each of a configuration with further flags."""
     caliper = Command(folder)
-    for name, (config, *more) in runs.items():
-        flags = ("--config", EXAMPLES / f"{config}.yaml", "--quiet", "--out", f"runs/{name}")
+    for name, (example, *more) in runs.items():
+        config = EXAMPLES / f"{example}.yaml" if with_media else without_media(folder, example)
+        flags = ("--config", config, "--quiet", "--out", f"runs/{name}")
         caliper("evaluate", *flags, *more, code=0)
     return caliper
+
+
+def without_media(folder: Path, example: str) -> Path:
+    """The configuration of an example, but its reports show no media: to make thumbnails takes as
+    long as all the rest.
+    """
+    config = yaml.safe_load((EXAMPLES / f"{example}.yaml").read_text("utf-8"))
+    for part in config["benchmarks"].values():
+        del part["media"]
+        part.update({key: str(EXAMPLES / part[key]) for key in part})
+    file = folder / f"{example}.yaml"
+    file.write_text(yaml.safe_dump(config, sort_keys=False), "utf-8")
+    return file
 
 
 async def run(folder: Path, *arguments: object, code: int = 0) -> Ended:
@@ -160,7 +185,7 @@ def steps(ended: Ended) -> dict[str, Any]:
     return {step["step"]: step for step in ended.told["steps"]}
 
 
-def wait_for(process: subprocess.Popen[str], *patterns: str) -> list[str]:
+def wait_for(process: Background, *patterns: str) -> list[str]:
     """Read standard error until all patterns are there. Returns the text and their first groups."""
     assert process.stderr is not None
     text = ""
@@ -171,8 +196,8 @@ def wait_for(process: subprocess.Popen[str], *patterns: str) -> list[str]:
     return [text, *(match[1] for match in found if match)]
 
 
-def end(process: subprocess.Popen[str], number: signal.Signals) -> Ended:
+def end(process: Background, number: signal.Signals) -> Ended:
     """Send a signal to a command and wait for it to end."""
     process.send_signal(number)
     out, err = process.communicate(timeout=_PATIENCE)
-    return Ended(process.returncode, out, err)
+    return Ended(process.wait(), out, err)

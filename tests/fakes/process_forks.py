@@ -11,8 +11,9 @@ import subprocess
 import sys
 import threading
 from collections.abc import Mapping, Sequence
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
-from multiprocessing import connection, forkserver
+from multiprocessing import connection, forkserver, util
 from pathlib import Path
 from typing import Any
 
@@ -37,6 +38,8 @@ _LIBRARIES = ("pyarrow.parquet", "rich.markdown", "scipy.stats", "typer.rich_uti
 _CONTEXT.set_forkserver_preload([__name__, *_MODULES, *_LIBRARIES, "tests.fakes.caches"])
 # Threads of a test start processes concurrently; each exit status can be read only once.
 _ONE_AT_A_TIME = threading.Lock()
+_Written = Sequence[Path | connection.Connection]
+"""Where standard output and error go."""
 
 
 class Forked:
@@ -48,7 +51,7 @@ class Forked:
         arguments: Sequence[str],
         environment: Mapping[str, str],
         folder: Path,
-        written: tuple[Path, Path],
+        written: _Written,
     ) -> None:
         process_arguments = (module, list(arguments), dict(environment), folder, written)
         self._process = _CONTEXT.Process(target=_run, args=process_arguments)
@@ -84,6 +87,41 @@ class Forked:
         self._process.kill()
 
 
+class PipedFork(Forked):
+    """The same with pipes to read from, in the background. It ends with this process."""
+
+    def __init__(
+        self, module: str, arguments: Sequence[str], environment: Mapping[str, str], folder: Path
+    ) -> None:
+        pipes = [_CONTEXT.Pipe(duplex=False) for _ in range(2)]
+        super().__init__(module, arguments, environment, folder, [end for _, end in pipes])
+        self.stdout, self.stderr = (
+            os.fdopen(os.dup(begin.fileno()), encoding="utf-8") for begin, _ in pipes
+        )
+        for each in (each for pipe in pipes for each in pipe):
+            each.close()
+        util.Finalize(None, self.kill, exitpriority=1)
+
+    @property
+    def returncode(self) -> int | None:
+        return self.poll()
+
+    def send_signal(self, number: int) -> None:
+        if self.poll() is None:
+            os.kill(self.pid, number)
+
+    def communicate(self, timeout: float | None = None) -> tuple[str, str]:
+        """Wait for the end and return what is left to read. Raises TimeoutExpired, and kills it."""
+        with self.stdout, self.stderr, ThreadPoolExecutor() as pool:
+            out, err = pool.submit(self.stdout.read), pool.submit(self.stderr.read)
+            try:
+                self.wait(timeout)
+            except subprocess.TimeoutExpired:
+                self.kill()
+                raise
+            return out.result(), err.result()
+
+
 @dataclass
 class ForkedServer(ServerProcess):
     """A server whose `command` is the name of one of our modules."""
@@ -98,12 +136,15 @@ def _run(
     arguments: list[str],
     environment: dict[str, str],
     folder: Path,
-    written: tuple[Path, Path],
+    written: _Written,
 ) -> None:
     os.setsid()
     for number, file in enumerate(written, start=1):
-        with file.open("ab") as opened:
+        with file.open("ab") if isinstance(file, Path) else file as opened:
             os.dup2(opened.fileno(), number)
+    # Those of the parent may be made for a file, which a pipe is not.
+    sys.stdout = os.fdopen(1, "w", encoding="utf-8", closefd=False)
+    sys.stderr = os.fdopen(2, "w", 1, "utf-8", "backslashreplace", closefd=False)
     os.environ.clear()
     os.environ.update(environment)
     os.chdir(folder)

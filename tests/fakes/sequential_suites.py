@@ -11,6 +11,8 @@ from tests.fakes import tiny
 from tests.fakes.command import Command, Ended
 
 SAMPLES = 400
+FEW = 200
+"""Questions where nobody has to be sure early."""
 RUN = ("suite", "run", "suite.yaml", "--watch", "checkpoints", "--once")
 
 

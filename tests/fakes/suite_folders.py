@@ -15,7 +15,7 @@ RIGHT = fake.answer('{"score": 1, "reason": "so says the server"}')
 
 
 def suite(folder: Path, **more: Any) -> Path:
-    data = {"data": str(EXAMPLES / "capability"), "media": str(EXAMPLES / "media")}
+    data = {"data": str(EXAMPLES / "capability")}
     values = {"name": "nightly", "benchmarks": {"capability": data}, "margin": 1.0, **more}
     return tiny.text(folder / "suite.yaml", yaml.safe_dump(values))
 
