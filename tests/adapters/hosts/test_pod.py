@@ -106,7 +106,7 @@ async def test_a_pod_that_ends_or_is_removed_while_it_is_used_is_noticed(
         told = r"not ready any more for 1 seconds: running, not ready$"
         with pytest.raises(BackendRejected, match=told):
             await watching
-        await place.kubectl("delete", "pods", "--all", "--grace-period=0", "--force")
+        await place.remove()
         with pytest.raises(BackendRejected, match="removed by somebody else"):
             await served.watch()
 
