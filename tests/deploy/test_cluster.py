@@ -95,8 +95,9 @@ def test_the_command_of_the_readme(kube_api: KubeApi) -> None:
 
 
 def _beyond_base(objects: Iterable[Object]) -> list[Object]:
-    """And the namespaces that they are in."""
-    return [each for each in objects if each["kind"] == "Namespace" or each not in rendered(BASE)]
+    """And the namespaces and accounts of their pods."""
+    kinds = ("Namespace", "ServiceAccount")
+    return [each for each in objects if each["kind"] in kinds or each not in rendered(BASE)]
 
 
 def _apart(rendering: Rendering) -> list[Object]:

@@ -162,7 +162,7 @@ async def test_a_loop_that_is_killed_leaves_a_pod_that_the_next_one_deletes(
         again = asyncio.create_task(asyncio.to_thread(Command(tmp_path), *run, code=0))
         async with asyncio.timeout(PATIENCE):
             while left["metadata"]["name"] in str(await place.pods()):  # noqa: ASYNC110 - as above
-                await asyncio.sleep(0.05)
+                await asyncio.sleep(0.5)
         await place.make_ready()
         assert "evaluated" in (await again).out
     assert await place.pods() == []

@@ -173,7 +173,7 @@ async def test_a_job_longer_than_every_limit_keeps_the_membership(kafka: KafkaAc
 
 
 async def test_members_come_and_go_and_every_message_is_settled(kafka: KafkaAccess) -> None:
-    topic, settled, count = new_topic(kafka, 6), set[bytes](), 300
+    topic, settled, count = new_topic(kafka, 6), set[bytes](), 150
     changed = asyncio.Condition()
 
     async def work(member: KafkaMember) -> None:
@@ -191,10 +191,10 @@ async def test_members_come_and_go_and_every_message_is_settled(kafka: KafkaAcce
             group.create_task(work(members[-1]))
             if part:
                 await members.pop(0).leave()
-            for number in range(100 * part, 100 * part + 100):
+            for number in range(50 * part, 50 * part + 50):
                 await stream.publish(Message(topic, f"key{number}", str(number).encode()))
             async with asyncio.timeout(PATIENCE), changed:
-                await changed.wait_for(lambda part=part: len(settled) >= 100 * part + 50)
+                await changed.wait_for(lambda part=part: len(settled) >= 50 * part + 25)
         async with asyncio.timeout(PATIENCE), changed:
             await changed.wait_for(lambda: len(settled) == count)
         for member in members:
