@@ -7,6 +7,8 @@ import os
 import signal
 from collections.abc import Iterator
 from contextlib import AbstractContextManager
+from dataclasses import replace
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -16,7 +18,7 @@ from tests.fakes.certificates import Pair, certify
 from tests.fakes.endless import comes_to_an_end
 from tests.fakes.sources import LOOPBACK
 from tests.loopback.sitecustomize import NOTES
-from tests.servers import containers, fetch, order, tiers
+from tests.servers import containers, fetch, order, tiers, triton_server
 from tests.servers.absence import leave_out
 from tests.servers.components import (
     COMPONENTS,
@@ -272,11 +274,15 @@ def own_kube_api(tmp_path_factory: pytest.TempPathFactory) -> Iterator[KubeApi]:
 
 
 @pytest.fixture(scope="module")
-def own_triton(tmp_path_factory: pytest.TempPathFactory) -> Iterator[tuple[ServerProcess, str]]:
+def own_triton(
+    request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory
+) -> Iterator[tuple[ServerProcess, str]]:
     """A Triton server that the module's tests may stop, with models that they may unload and
-    change, and put back.
+    change, and put back: those that the module lists as `TRITON_MODELS`, or all.
     """
-    yield from serve(TRITON, tmp_path_factory)
+    only = getattr(request.module, "TRITON_MODELS", None)
+    some = replace(TRITON, native=partial(triton_server.start, only=only))
+    yield from serve(some, tmp_path_factory)
 
 
 @pytest.fixture

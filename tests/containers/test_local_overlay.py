@@ -67,16 +67,16 @@ def played(
     folder = tmp_path_factory.mktemp("pods")
     with ExitStack() as stack:
         found = Played(image, folder, made, places, stack)
-        for name in ("topics", "storage"):
-            found.play(objects, "Job", name, {})
-        for name in ("topics", "storage"):
-            assert found.ended(name) == 0, found.said(name)
+        jobs = ("topics", "storage")
+        found.play(objects, "Job", {name: {} for name in jobs})
+        assert found.ended(*jobs) == [0, 0], [found.said(name) for name in jobs]
+        settings: dict[str, dict[str, str]] = {}
         for name, port in ports.items():
-            prefix = f"CALIPER_{name.upper().replace('-', '_')}_"
             own = {"LISTEN": f"127.0.0.1:{port}", "METRICS_ADDRESS": "127.0.0.1:0"}
             own |= {"HEALTH_LISTEN": "", "PAGE_ADDRESS": ""}
-            settings = {prefix + key: value for key, value in own.items()}
-            found.play(objects, "Deployment", name, settings)
+            prefix = f"CALIPER_{name.upper().replace('-', '_')}_"
+            settings[name] = {prefix + key: value for key, value in own.items()}
+        found.play(objects, "Deployment", settings)
         for name, port in ports.items():
             found.until(name, f"serving on 127.0.0.1:{port}")
         yield found
@@ -115,8 +115,8 @@ def test_a_pod_is_as_fenced_in_as_its_manifest_says(played: Played, name: str) -
 
 
 def test_every_pod_leaves_in_good_order(played: Played) -> None:
+    assert played.stop(*SERVICES) == [0] * len(SERVICES)
     for name in SERVICES:
-        assert played.stop(name) == 0
         said = played.said(name)
         assert "stopped cleanly" in said
         assert "Traceback" not in said

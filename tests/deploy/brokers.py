@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shutil
 from collections.abc import Mapping
 from pathlib import Path
 
@@ -14,6 +15,11 @@ from caliper.adapters.streams.kafka_access import KafkaAccess
 from caliper.adapters.streams.kafka_security import KafkaSasl, KafkaSecurity, KafkaTls
 
 FILES = Path(__file__).parents[2] / "deploy" / "k8s" / "base" / "kafka"
+# An idle broker is busy with records of itself, and a first group with logs by the hundred.
+QUIET = """\
+metadata.max.idle.interval.ms=0
+offsets.topic.num.partitions=3
+"""
 
 
 def settings() -> dict[str, str]:
@@ -37,14 +43,17 @@ def prepared(
     """A broker that is not started yet, with its volumes in `folder`.
 
     `ports` are those of clients, controllers and brokers; `changed` are variables of the script
-    that differ from the ConfigMap, BIND among them.
+    that differ from the ConfigMap, BIND among them. It is QUIET.
     """
     for name in ("data", "work"):
         (folder / name).mkdir(parents=True)
+    shutil.copytree(FILES, folder / "config")
+    with (folder / "config" / "server.properties").open("a", encoding="utf-8") as properties:
+        properties.write(QUIET)
     clients, controllers, peers = ports
     places = {
         "LIBRARIES": str(libraries()),
-        "CONFIG": str(FILES),
+        "CONFIG": str(folder / "config"),
         "SECRETS": str(secrets / "caliper-kafka"),
         "TLS": str(secrets / "caliper-tls-kafka"),
         "DATA": str(folder / "data"),

@@ -78,15 +78,17 @@ RENDERINGS = (
 )
 BASE = Rendering("base")
 PLAIN = tuple(each for each in RENDERINGS if not each.components)
+COVER = tuple(dict.fromkeys({part: each for each in RENDERINGS for part in each.parts}.values()))
+"""A few in which every overlay and component is."""
 
 
 KEPT = Path(__file__).with_name("renderings.json.gz")
 
 
 def sources() -> str:
-    """A digest of the files that renderings are made of."""
+    """A digest of the files that renderings are made of, and by which kustomize."""
     files = sorted(file for file in (ROOT / "deploy").rglob("*") if file.is_file())
-    digest = hashlib.sha256()
+    digest = hashlib.sha256(kustomize.VERSION.encode())
     for file in files:
         if file.suffix != ".md":
             digest.update(f"{file.relative_to(ROOT)}\0".encode() + file.read_bytes())

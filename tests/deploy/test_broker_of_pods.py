@@ -5,6 +5,7 @@ passwords and certificates that the bootstrap program makes.
 from __future__ import annotations
 
 import asyncio
+import os
 import re
 import shutil
 import ssl
@@ -19,6 +20,7 @@ from tests.deploy.bootstrap_secrets import make_secrets
 from tests.deploy.brokers import FILES, access, libraries, prepared, settings
 from tests.fakes.processes import until
 from tests.fakes.sources import ROOT
+from tests.servers.broker import quick as quick_java
 from tests.servers.process import ServerProcess, free_ports
 
 from caliper.adapters.streams.kafka import KafkaStream
@@ -148,7 +150,8 @@ def test_the_password_is_replaced_as_the_page_says(broker: Broker) -> None:
         block = block.replace(place, here)
     password = broker.secrets / "caliper-kafka" / "password"
     old, new = password.read_text("ascii"), "c0ffee" * 8
-    subprocess.run(["sh", "-euc", block], input=new, text=True, check=True)
+    quick = os.environ | {"JDK_JAVA_OPTIONS": " ".join(quick_java())}
+    subprocess.run(["sh", "-euc", block], input=new, text=True, check=True, env=quick)
     # As the page says: the Secret after the broker.
     password.write_text(new, "ascii")
     apply_topics(broker.access(), partitions=3)

@@ -14,14 +14,13 @@ from typing import cast
 import pytest
 from tests.deploy.bootstrap_secrets import make_secrets
 from tests.deploy.brokers import access, prepared, settings
-from tests.fakes.command import Command
 from tests.servers.process import ServerProcess, free_ports
 
 from caliper.adapters.cluster.certificates import Authority
 from caliper.adapters.streams.kafka import KafkaMember, KafkaStream
 from caliper.adapters.streams.kafka_access import KafkaAccess
 from caliper.adapters.streams.kafka_log import KafkaLog
-from caliper.adapters.streams.kafka_topics import TOPICS
+from caliper.adapters.streams.kafka_topics import TOPICS, apply_topics
 from caliper.core.envelopes import Message, Record
 from caliper.core.errors import StreamUnavailable
 
@@ -79,22 +78,6 @@ def cluster(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Cluster]:
             broker.kill()
 
 
-def apply_topics(cluster: Cluster, folder: Path) -> list[str]:
-    """What the Job `topics` does, with the security that it is told: three copies of each are the
-    brokers' own wish.
-    """
-    told = {
-        "SECURITY": "SASL_SSL",
-        "CA": str(cluster.secrets / "caliper-ca-certificate" / "ca.crt"),
-        "USER": "caliper",
-        "PASSWORD_FILE": str(cluster.secrets / "caliper-kafka" / "password"),
-    }
-    command = Command(folder, {f"CALIPER_KAFKA_{name}": value for name, value in told.items()})
-    made = command("topics", "apply", "--kafka", cluster.servers, "--json", code=0)
-    changes: list[str] = made.told["changes"]
-    return changes
-
-
 def copies(access: KafkaAccess) -> dict[str, set[tuple[int, int]]]:
     """How many brokers have each partition of a topic, and how many of them all of it."""
     admin = access.admin()
@@ -147,10 +130,9 @@ async def work(worker: KafkaMember, keys: Sequence[str]) -> None:
         await worker.acknowledge(job)
 
 
-async def test_work_goes_on_without_a_broker_and_ends_without_two(
-    cluster: Cluster, tmp_path: Path
-) -> None:
-    made = await asyncio.to_thread(apply_topics, cluster, tmp_path)
+async def test_work_goes_on_without_a_broker_and_ends_without_two(cluster: Cluster) -> None:
+    # Of three partitions, each broker leads one; three copies of each are the brokers' own wish.
+    made = await asyncio.to_thread(apply_topics, cluster.access(), partitions=3)
     assert len(made) == len(TOPICS)
     assert await asyncio.to_thread(copies, cluster.access()) == {
         topic.name: {(3, 3)} for topic in TOPICS
@@ -162,7 +144,6 @@ async def test_work_goes_on_without_a_broker_and_ends_without_two(
         for number, lost in enumerate((None, cluster.brokers[0])):
             if lost is not None:
                 await asyncio.to_thread(lost.kill)
-            # Of 12 partitions, each broker leads some.
             keys = [f"{number}-{key}" for key in range(24)]
             for topic in ("judge-jobs", "verdicts"):
                 await publish(stream, topic, keys)

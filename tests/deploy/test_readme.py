@@ -2,16 +2,17 @@
 
 from __future__ import annotations
 
+import json
 import re
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from pathlib import Path
 from typing import Any
 
 import pytest
 from tests.deploy import schemas
 from tests.deploy.examples import EXAMPLES, README, example, kustomization, write
-from tests.deploy.objects import Object, Pod, of_kind, pods
-from tests.deploy.rendering import BASE, build, rendered
+from tests.deploy.objects import Object, Pod, called, of_kind, pods
+from tests.deploy.rendering import BASE, OF_GPUS, RENDERINGS, Rendering, build, rendered
 from tests.servers import kustomize
 
 _UNITS = {"m": 0.001, "": 1.0, "Mi": 2.0**-10, "Gi": 1.0}
@@ -83,7 +84,22 @@ def test_the_oldest_kubernetes_is_told() -> None:
 
 
 def _built(wanted: Object, folder: Path) -> list[Object]:
+    """What kustomize makes of it, or made of the same before."""
+    components = tuple(Path(each).name for each in wanted.get("components", []))
+    same = Rendering(wanted["resources"][0].removeprefix("../"), components)
+    if not wanted.keys() - {"resources", "components"} and same in RENDERINGS:
+        return list(rendered(same))
     return build(write(wanted, folder))
+
+
+def _chosen(objects: Iterable[Object], target: Object) -> list[Object]:
+    """The objects that a patch is for."""
+    return [
+        each
+        for each in objects
+        if re.fullmatch(target["kind"], each["kind"])
+        and re.fullmatch(target.get("name", ".*"), each["metadata"]["name"])
+    ]
 
 
 @pytest.mark.components(kustomize.NAME)
@@ -93,11 +109,11 @@ def test_settings_of_ones_own_render(text: str, tmp_path: Path) -> None:
     made = _built(wanted, tmp_path / "whole")
     assert list(rendered(BASE)) != made
     assert [fault for each in made for fault in schemas.faults(each, schemas.VERSIONS[-1])] == []
-    patches = wanted.get("patches", [])
-    for number in range(len(patches)):
-        # A patch whose target is not there does nothing, without a word.
-        others = {"patches": patches[:number] + patches[number + 1 :]}
-        assert _built(wanted | others, tmp_path / f"without-{number}") != made
+    if patches := wanted.pop("patches", []):
+        before = _built(wanted, tmp_path / "without")
+        for target in (patch["target"] for patch in patches):
+            # A patch whose target is not there does nothing, without a word.
+            assert _chosen(made, target) != _chosen(before, target)
 
 
 @pytest.mark.components(kustomize.NAME)
@@ -106,6 +122,21 @@ def test_settings_of_workloads_go_with_several_judges(tmp_path: Path) -> None:
         kustomization(example(each))["patches"] for each in ("Storage classes", "Other GPUs")
     )
     several = {"resources": ["../base"], "components": ["../components/judge-replicas"]}
-    made = _built(several | {"patches": [*storage, *gpus]}, tmp_path / "mine")
+    made = build(write(several | {"patches": [*storage, *gpus]}, tmp_path / "mine"))
     (judge,) = (each for each in pods(made) if each.name == "StatefulSet/tgi-judge")
     assert "nvidia.com/mig-3g.40gb" in judge.spec["containers"][0]["resources"]["requests"]
+
+
+@pytest.mark.components(kustomize.NAME)
+def test_a_second_installation_has_no_object_in_common_with_the_first(tmp_path: Path) -> None:
+    wanted = kustomization(example("A second installation"))
+    first = rendered(Rendering("base", OF_GPUS))
+    second = build(write(wanted | {"components": ["../components/keda-gpus"]}, tmp_path / "mine"))
+    names = [
+        {(called(each), each["metadata"].get("namespace")) for each in objects}
+        for objects in (first, second)
+    ]
+    assert names[0].isdisjoint(names[1])
+    assert len(names[0]) == len(names[1])
+    # Nor does anything of the second one call the first.
+    assert not re.search(r"\bcaliper\.svc\b", json.dumps(second))

@@ -9,6 +9,9 @@ from PIL import Image
 from playwright.sync_api import Browser, Page, sync_playwright
 from tests.servers.absence import leave_out
 
+SCREENS = tuple((width, scheme) for width in (360, 768, 1280) for scheme in ("light", "dark"))
+"""Widths from a telephone's on, and schemes of colours."""
+_LIGHT = "rgb(251, 250, 247)"
 NAMES = (
     "chromium-headless-shell",
     "chromium",
@@ -83,3 +86,13 @@ def looking(browser: Browser, home: str = "") -> Iterator[Look]:
     yield look
     context.close()
     assert trouble == []
+
+
+def assert_fits(page: Page) -> None:
+    """Nothing sticks out of the page on any screen, and its ground is as light as it is asked."""
+    for width, scheme in SCREENS:
+        page.set_viewport_size({"width": width, "height": 900})
+        page.emulate_media(color_scheme=scheme)  # type: ignore[arg-type]
+        assert page.evaluate("document.documentElement.scrollWidth") <= width, (page.url, width)
+        ground = page.evaluate("getComputedStyle(document.body).backgroundColor")
+        assert (ground == _LIGHT) is (scheme == "light"), page.url

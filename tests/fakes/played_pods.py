@@ -41,37 +41,23 @@ class Played:
     places: Mapping[str, str]
     stack: ExitStack
     pods: dict[str, str] = field(default_factory=dict)
+    logs: dict[str, Path] = field(default_factory=dict)
 
-    def play(self, objects: Iterable[Object], kind: str, name: str, own: dict[str, str]) -> None:
-        """Run the pods of a workload; `own` are its additional settings."""
+    def play(self, objects: Iterable[Object], kind: str, own: Mapping[str, dict[str, str]]) -> None:
+        """Run the pods of workloads of a kind; `own` has their additional settings by name."""
         manifests = list(objects)
-        (owner,) = (each for each in manifests if _is(each, kind, name))
-        spec = copy.deepcopy(owner["spec"]["template"]["spec"])
-        maps = [each for each in manifests if each["kind"] == "ConfigMap"]
-        names = [source["configMapRef"]["name"] for source in spec["containers"][0]["envFrom"]]
-        configs = [copy.deepcopy(each) for each in maps if each["metadata"]["name"] in names]
-        for config in configs:
-            config["data"] = {
-                key: own.get(key, self._placed(value)) for key, value in config["data"].items()
-            }
-        variables = {key: text for each in configs for key, text in each["data"].items()}
-        pod = f"{name}-{secrets.token_hex(4)}"
-        manifest = {
-            "apiVersion": "v1",
-            "kind": "Pod",
-            "metadata": {"name": pod, "labels": owner["spec"]["template"]["metadata"]["labels"]},
-            "spec": self._adapted(spec, variables),
-        }
-        file = self.folder / f"{pod}.yaml"
-        file.write_text(yaml.safe_dump_all([*configs, manifest]), "utf-8")
-        self.stack.callback(containers.podman, "pod", "rm", "--force", "--ignore", pod)
+        made = [each for name in own for each in self._manifests(manifests, kind, name, own[name])]
+        pods = [each["metadata"]["name"] for each in made if each["kind"] == "Pod"]
+        file = self.folder / f"{pods[0]}.yaml"
+        file.write_text(yaml.safe_dump_all(made), "utf-8")
+        self.stack.callback(containers.podman, "pod", "rm", "--force", "--ignore", *pods)
         containers.podman("kube", "play", "--network", "host", str(file))
-        self.pods[name] = f"{pod}-{spec['containers'][0]['name']}"
+        names = [self.pods[name] for name in own]
+        told = containers.podman("inspect", "--format", "{{.HostConfig.LogConfig.Path}}", *names)
+        self.logs |= dict(zip(own, map(Path, told.split()), strict=True))
 
     def said(self, name: str) -> str:
-        command = [*containers.podman_command(), "logs", self.pods[name]]
-        logs = subprocess.run(command, capture_output=True, text=True, check=True)
-        return logs.stdout + logs.stderr
+        return self.logs[name].read_text("utf-8")
 
     def state(self, name: str) -> dict[str, Any]:
         output = containers.podman("inspect", "--format", "{{json .State}}", self.pods[name])
@@ -85,17 +71,41 @@ class Played:
             assert time.monotonic() < deadline, self.said(name)
             time.sleep(0.1)
 
-    def ended(self, name: str) -> int:
-        command = [*containers.podman_command(), "wait", self.pods[name]]
+    def ended(self, *names: str) -> list[int]:
+        """Wait for their ends and return the exit codes."""
+        command = [*containers.podman_command(), "wait", *(self.pods[name] for name in names)]
         process = subprocess.run(
             command, capture_output=True, text=True, check=True, timeout=_PATIENCE
         )
-        return int(process.stdout)
+        return [int(each) for each in process.stdout.split()]
 
-    def stop(self, name: str) -> int:
-        """Send SIGTERM, wait for the end and return the exit code."""
-        containers.podman("kill", "--signal", "TERM", self.pods[name])
-        return self.ended(name)
+    def stop(self, *names: str) -> list[int]:
+        """Send SIGTERM, wait for the ends and return the exit codes."""
+        pods = [self.pods[name] for name in names]
+        containers.podman("kill", "--signal", "TERM", *pods)
+        return self.ended(*names)
+
+    def _manifests(
+        self, manifests: Iterable[Object], kind: str, name: str, own: Mapping[str, str]
+    ) -> list[Object]:
+        """A pod of a workload, and the ConfigMaps that it reads."""
+        (owner,) = (each for each in manifests if _is(each, kind, name))
+        spec = copy.deepcopy(owner["spec"]["template"]["spec"])
+        maps = [each for each in manifests if each["kind"] == "ConfigMap"]
+        names = [source["configMapRef"]["name"] for source in spec["containers"][0]["envFrom"]]
+        configs = [copy.deepcopy(each) for each in maps if each["metadata"]["name"] in names]
+        for config in configs:
+            config["data"] = {
+                key: own.get(key, self._placed(value)) for key, value in config["data"].items()
+            }
+        variables = {key: text for each in configs for key, text in each["data"].items()}
+        pod = f"{name}-{secrets.token_hex(4)}"
+        self.pods[name] = f"{pod}-{spec['containers'][0]['name']}"
+        labels = owner["spec"]["template"]["metadata"]["labels"]
+        metadata = {"name": pod, "labels": labels}
+        spec = self._adapted(spec, variables)
+        made = {"apiVersion": "v1", "kind": "Pod", "metadata": metadata, "spec": spec}
+        return [*configs, made]
 
     def _adapted(self, spec: Object, variables: Mapping[str, str]) -> Object:
         spec |= {"hostNetwork": True, "restartPolicy": "Never"}

@@ -1,7 +1,6 @@
 """Where pods are made in tests, on an API server without nodes: the test is the node."""
 
 import asyncio
-import json
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -38,21 +37,22 @@ class PodNamespace:
         limits = {"start": 60, "silence": 60}
         return PodServer(PodPlan(**{"manifest": MANIFEST, **self.keys(port), **limits, **more}))
 
-    async def kubectl(self, *words: str) -> str:
-        arguments = (*words, "--namespace", self.namespace)
-        return (await asyncio.to_thread(self.api.kubectl, *arguments)).stdout
-
     async def pods(self) -> list[dict[str, Any]]:
         return await asyncio.to_thread(self.api.listed, "pods", self.namespace)
+
+    async def remove(self) -> None:
+        """Remove all pods, as somebody else may, at once."""
+        path = f"api/v1/namespaces/{self.namespace}/pods?gracePeriodSeconds=0"
+        await asyncio.to_thread(self.api.call, "DELETE", path)
 
     async def set_status(self, **status: Any) -> None:
         """Wait for a pod, and set its status as its node does."""
         async with asyncio.timeout(PATIENCE):
             while not (found := await self.pods()):  # noqa: ASYNC110 - of a server
                 await asyncio.sleep(0.05)
-        name, patch = found[0]["metadata"]["name"], json.dumps({"status": status})
-        words = ("patch", "pod", name, "--subresource=status", "--type=merge", "--patch", patch)
-        await self.kubectl(*words)
+        path = f"api/v1/namespaces/{self.namespace}/pods/{found[0]['metadata']['name']}/status"
+        told = ("PATCH", path, {"status": status}, "merge-patch+json")
+        await asyncio.to_thread(self.api.call, *told)
 
     async def make_ready(self) -> None:
         await self.set_status(phase="Running", podIP="127.0.0.1", conditions=[READY])

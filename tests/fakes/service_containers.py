@@ -15,7 +15,12 @@ from urllib.parse import urlsplit
 
 from tests.fakes.sources import ROOT
 from tests.servers import containers
+from tests.servers.access import access_to
 from tests.servers.process import ServerProcess, answers, free_ports
+
+from caliper.adapters.stores.bucket import apply_storage
+from caliper.adapters.streams.kafka_access import KafkaAccess
+from caliper.adapters.streams.kafka_topics import apply_topics
 
 USER = 10001
 SECRETS, DATA = "/secrets", "/data"
@@ -25,12 +30,12 @@ _CA = f"{SECRETS}/caliper-ca-certificate/ca.crt"
 
 @dataclass
 class Contained:
-    """An installation in containers, in `folder`, with a broker and an S3 endpoint. `stack` removes
-    the started containers.
+    """An installation in containers, in `folder`, with a part of a broker and an S3 endpoint.
+    `stack` removes the started containers.
     """
 
     image: str
-    kafka: str
+    kafka: KafkaAccess
     minio: str
     bucket: str
     folder: Path
@@ -40,15 +45,15 @@ class Contained:
     services: dict[str, ServerProcess] = field(default_factory=dict)
 
     def prepare(self) -> None:
-        """Create secrets, topics and bucket, each with a container of the image."""
+        """Create secrets, by a container of the image, topics and bucket."""
         for name in ("secrets", "data"):
             (self.folder / name).mkdir(mode=0o700)
             os.chown(self.folder / name, USER, USER)
         variables = {"CALIPER_BOOTSTRAP_DIRECTORY": SECRETS}
         volume = (f"--volume={self.folder / 'secrets'}:{SECRETS}",)
         self._well(containers.run(self.image, "bootstrap", environment=variables, options=volume))
-        self.command("topics", "apply", "--kafka", self.kafka, "--partitions", "4")
-        self.command("storage", "apply", "--store", self._endpoint())
+        apply_topics(self.kafka, partitions=4)
+        apply_storage(access_to(self.minio, self.bucket))
 
     def start(self, model: str) -> None:
         """Start every service, with this model for the captioner. On return, all are ready."""
@@ -82,7 +87,8 @@ class Contained:
         settings = {
             **self._store(),
             "STORE": self._endpoint(),
-            "KAFKA": self.kafka,
+            "KAFKA": self.kafka.servers,
+            "KAFKA_PREFIX": self.kafka.prefix,
             "LISTEN": f"127.0.0.1:{self.ports[kind]}",
             "HEALTH_LISTEN": f"127.0.0.1:{self.health[kind]}",
             "TLS_CERTIFICATE": f"{tls}/tls.crt",

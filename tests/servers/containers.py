@@ -32,6 +32,10 @@ SOURCES = (
     *("src/caliper", "services", "requirements.lock", ".dockerignore"),
     *("docker/Dockerfile", "docker/root.py", "docker/language.lock"),
 )
+OUR_CODE = (
+    f"--volume={ROOT}/src/caliper:/app/caliper:ro",
+    f"--volume={ROOT}/services:/app/services:ro",
+)
 HARDENED = (
     *("--read-only", "--read-only-tmpfs=false", "--tmpfs", "/tmp:size=64m,mode=1777"),
     *("--cap-drop", "all", "--security-opt", "no-new-privileges", "--pids-limit", "256"),
@@ -69,11 +73,14 @@ def storage() -> Path:
     return place / f"images-{_digest(pinned, str(place))}"
 
 
-def image(target: str = "caliper") -> str:
-    """The name of the image of this checkout, built when it is not there. Raises Missing."""
+def image(target: str = "caliper", *, any_code: bool = False) -> str:
+    """The name of the image of this checkout, built when it is not there. With `any_code`, one
+    that was built before with other code of ours will do (OUR_CODE mounts this checkout's). Raises
+    Missing.
+    """
     fetch.declared(NAME)
     fetch.refuse(lacks())
-    name = f"localhost/{target}:{_digest(_sources())}"
+    name = f"localhost/{target}:{_digest([] if any_code else _sources())}"
     storage().parent.mkdir(parents=True, exist_ok=True)
     with fetch.lock(storage().with_suffix(".lock")):
         if not _exists(name):

@@ -13,7 +13,7 @@ from tests.servers.components import COMPONENTS
 
 LONG = {
     "adapters/hosts/test_endpoint.py": "kills loops, and waits for their leases to end",
-    "adapters/media/test_thumbnail_bombs.py": "starts a Python for each picture, for its memory",
+    "adapters/media/test_thumbnail_bombs.py": "decodes huge pictures in a Python of its own",
     "adapters/remote/test_channel.py": "stops processes, and listens to one for longer than pings",
     "analysis/test_simulated*.py": "draws samples by the thousand",
     "bench/test_endpoint_run.py": "starts every command as a Python of its own",

@@ -6,7 +6,7 @@ import os
 import re
 import shutil
 import urllib.request
-from collections.abc import Iterator, Sequence
+from collections.abc import Container, Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 
@@ -26,9 +26,11 @@ def start(
     ports: tuple[int, int, int] | None = None,
     *options: str,
     sources: Sequence[Path] = (MODELS, DEPLOYED / "plain", DEPLOYED / "embedding"),
+    only: Container[str] | None = None,
 ) -> tuple[ServerProcess, str]:
-    """A server with every model of ours loaded, and its address; its log is in `folder`, and
-    its copy of the models, which lie in `sources`, in `folder/models`.
+    """A server with every model of ours loaded, or only with some, each of which is a process, and
+    its address; its log is in `folder`, and its copy of the models, which lie in `sources`, in
+    `folder/models`.
 
     `ports` are those of HTTP, gRPC and metrics; free ones otherwise. `options` are the server's
     own, beside ours. Raises fetch.Missing.
@@ -38,8 +40,9 @@ def start(
     root = fetch.triton_root(environment)
     repository = folder / "models"
     repository.mkdir(exist_ok=True)
-    for source in sources:
-        shutil.copytree(source, repository, dirs_exist_ok=True)
+    for model in (each for source in sources for each in source.iterdir()):
+        if only is None or model.name in only:
+            shutil.copytree(model, repository / model.name, dirs_exist_ok=True)
     http_port, grpc_port, metrics_port = ports or free_ports(3)
     command = [
         str(root / "bin" / "tritonserver"),

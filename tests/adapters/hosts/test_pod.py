@@ -106,7 +106,7 @@ async def test_a_pod_that_ends_or_is_removed_while_it_is_used_is_noticed(
         told = r"not ready any more for 1 seconds: running, not ready$"
         with pytest.raises(BackendRejected, match=told):
             await watching
-        await place.kubectl("delete", "pods", "--all", "--grace-period=0", "--force")
+        await place.remove()
         with pytest.raises(BackendRejected, match="removed by somebody else"):
             await served.watch()
 
@@ -162,7 +162,7 @@ async def test_a_loop_that_is_killed_leaves_a_pod_that_the_next_one_deletes(
         again = asyncio.create_task(asyncio.to_thread(Command(tmp_path), *run, code=0))
         async with asyncio.timeout(PATIENCE):
             while left["metadata"]["name"] in str(await place.pods()):  # noqa: ASYNC110 - as above
-                await asyncio.sleep(0.05)
+                await asyncio.sleep(0.5)
         await place.make_ready()
         assert "evaluated" in (await again).out
     assert await place.pods() == []

@@ -28,6 +28,7 @@ from caliper.ports.serving import Trace
 
 Own = tuple[ServerProcess, str]
 MODEL = "captioner"
+TRITON_MODELS = (MODEL,)
 ACCESS = HostAccess(lambda _: None)
 CONFIG = {
     "backend": "python",

@@ -26,6 +26,8 @@ from caliper.core.errors import (
 from caliper.ports.telemetry import Event, Retried
 from caliper.wiring.clock import SystemClock
 
+TRITON_MODELS = ("sentences",)
+
 
 @asynccontextmanager
 async def pooled(

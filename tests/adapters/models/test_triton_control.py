@@ -15,6 +15,7 @@ from caliper.core.question import Decoding
 from caliper.ports.models import ChatMessage, Completion
 
 Own = tuple[ServerProcess, str]
+TRITON_MODELS = ("captioner", VLLM.partition("#")[0])
 
 
 @pytest.fixture

@@ -1,4 +1,6 @@
-"""The page of a comparison in headless Chromium: read, followed and scrolled by keyboard."""
+"""The page of a comparison in headless Chromium: read, followed and scrolled by keyboard; and that
+of a trend: what its marks look like, and what is folded.
+"""
 
 from collections.abc import Callable, Iterator
 from dataclasses import replace
@@ -8,18 +10,26 @@ from typing import Any
 import pytest
 from playwright.sync_api import Browser, Page, expect
 from tests.fakes import comparisons
-from tests.fakes.headless_browser import looking, picture
+from tests.fakes.headless_browser import assert_fits, looking, picture
+from tests.fakes.suites import checkpoint
 
 from caliper.adapters.files import write_text
 from caliper.adapters.pages.compare import render_comparison
+from caliper.adapters.pages.trend import render_trend
 from caliper.analysis.comparability import Distinction
 from caliper.analysis.flips import Flips
+from caliper.core.checkpoints import CheckpointEntry, EntryFigure
+from caliper.core.entry_states import EntryState
 from caliper.pipeline.comparing.comparison import Against
 
 pytestmark = [pytest.mark.browser, pytest.mark.components("Chromium")]
 
 HOSTILE = "</title><img src=x onerror=\"document.title='broken'\"><script>alert(1)</script>"
 SCALE = (-20.0, 20.0)
+FIGURES = (
+    EntryFigure("capability", "average.f1", 50.0, 45.0, 55.0, is_headline=True),
+    EntryFigure("capability", "tasks.OCR.f1", 20.0, 10.0, 30.0),
+)
 Open = Callable[..., Page]
 
 
@@ -119,16 +129,11 @@ def test_hostile_names_and_captions_are_text(opened: Open) -> None:
     assert page.title() == f"{HOSTILE} against base · Caliper"
 
 
-@pytest.mark.parametrize("scheme", ["light", "dark"])
-@pytest.mark.parametrize("width", [360, 768, 1280])
-def test_nothing_sticks_out_on_any_screen(opened: Open, width: int, scheme: str) -> None:
+def test_nothing_sticks_out_on_any_screen(opened: Open) -> None:
     endless = "a_checkpoint_whose_name_has_no_end_" * 5
     differing = (Distinction("capability", "setting", endless, endless, "b"),)
     first, second = candidate(endless, endless), candidate("two")
-    page = opened(replace(first, setup_differences=differing), second, width=width, scheme=scheme)
-    assert page.evaluate("document.documentElement.scrollWidth") <= width
-    light = page.evaluate("getComputedStyle(document.body).backgroundColor") == "rgb(251, 250, 247)"
-    assert light is (scheme == "light")
+    assert_fits(opened(replace(first, setup_differences=differing), second, width=360))
 
 
 @pytest.mark.parametrize("scheme", ["light", "dark"])
@@ -153,3 +158,53 @@ CONTRAST = """found => {
     light(getComputedStyle(ground).backgroundColor)];
   return Math.max(...pair) / Math.min(...pair);
 }"""
+
+
+def entry(step: int, **fields: Any) -> CheckpointEntry:
+    known: dict[str, Any] = {
+        "figures": FIGURES,
+        "run": f"run-{step}",
+        "is_complete": True,
+        **fields,
+    }
+    return replace(CheckpointEntry("s", "v", checkpoint(step), "t", "t"), **known)
+
+
+def test_decided_points_are_hollow_and_others_full(chromium: Browser, tmp_path: Path) -> None:
+    decided: dict[str, Any] = {
+        "is_complete": False,
+        "findings": ({},),
+        "asked": 1,
+        "saved": 3,
+        "baseline": "rev1",
+    }
+    entries = [
+        entry(1),
+        entry(2, **decided, state=EntryState.PASSED),
+        entry(3, **decided, state=EntryState.REGRESSED, reason=HOSTILE),
+    ]
+    lost = entry(4, figures=(), run="", state=EntryState.FAILED, reason="its captions are gone")
+    page_text = render_trend("nightly", entries, [("capability", "average.f1")], [lost])
+    with looking(chromium) as look:
+        page = look(write_text(tmp_path / "trend.html", page_text).as_uri())
+        expect(page).to_have_title("nightly by training step · Caliper")
+        circles = page.locator("#line-1 circle")
+        expect(circles).to_have_count(3)
+        fills, widths = (
+            [
+                circles.nth(place).evaluate(f"one => getComputedStyle(one).{style}")
+                for place in range(3)
+            ]
+            for style in ("fill", "strokeWidth")
+        )
+        paper = page.evaluate("getComputedStyle(document.body).backgroundColor")
+        assert [each == paper for each in fills] == [False, True, True]
+        assert widths[0] == widths[1] < widths[2]
+        expect(page.locator("#line-1 .gap")).to_have_count(1)
+        expect(page.locator("#checkpoints")).to_contain_text("its captions are gone")
+        expect(page.locator("#checkpoints")).to_contain_text("caliper compare run-1 run-2")
+        expect(page.locator("#checkpoints")).to_contain_text("baseline of 2")
+        chart = page.locator("#others svg")
+        expect(chart).not_to_be_visible()
+        page.locator("#others summary").click()
+        expect(chart).to_be_visible()

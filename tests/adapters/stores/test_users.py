@@ -153,13 +153,12 @@ async def test_a_second_generation_works_beside_the_first_which_then_ends(
 
 
 async def test_several_may_apply_the_same_at_once(access: StoreAccess) -> None:
-    users = [made(access, name) for name in ("judge", "suites")]
-    apply = partial(asyncio.to_thread, apply_store_users, access, users)
-    await asyncio.gather(*(apply() for _ in range(8)))
+    apply = partial(asyncio.to_thread, apply_store_users, access, [made(access, "judge")])
+    await asyncio.gather(*(apply() for _ in range(4)))
     assert await apply() == []
 
 
-async def test_nobody_makes_keys_that_outlive_its_own(access: StoreAccess) -> None:
+async def test_nobody_makes_keys_that_outlive_its_own_or_users(access: StoreAccess) -> None:
     judge = made(access, "judge")
     await asyncio.to_thread(apply_store_users, access, [judge])
     credentials = StaticProvider(judge.access_key, judge.secret_key)
@@ -169,11 +168,6 @@ async def test_nobody_makes_keys_that_outlive_its_own(access: StoreAccess) -> No
         await asyncio.to_thread(
             admin.add_service_account, access_key="other-key", secret_key="other-secret"
         )
-
-
-async def test_who_is_no_administrator_is_told_so(access: StoreAccess) -> None:
-    judge = made(access, "judge")
-    await asyncio.to_thread(apply_store_users, access, [judge])
     limited = replace(access, access_key=judge.access_key, secret_key=judge.secret_key)
     with pytest.raises(StoreUnavailable, match="AccessDenied") as refused:
         await asyncio.to_thread(apply_store_users, limited, [made(access, "gateway")])

@@ -15,7 +15,7 @@ from tests.fakes.kafka_streams import (
     records,
     streaming,
 )
-from tests.servers.process import ServerProcess, free_ports
+from tests.servers.process import free_ports
 
 from caliper.adapters.streams.kafka import KafkaMember
 from caliper.adapters.streams.kafka_access import LARGEST_MESSAGE, KafkaAccess
@@ -173,7 +173,7 @@ async def test_a_job_longer_than_every_limit_keeps_the_membership(kafka: KafkaAc
 
 
 async def test_members_come_and_go_and_every_message_is_settled(kafka: KafkaAccess) -> None:
-    topic, settled, count = new_topic(kafka, 6), set[bytes](), 300
+    topic, settled, count = new_topic(kafka, 6), set[bytes](), 150
     changed = asyncio.Condition()
 
     async def work(member: KafkaMember) -> None:
@@ -191,10 +191,10 @@ async def test_members_come_and_go_and_every_message_is_settled(kafka: KafkaAcce
             group.create_task(work(members[-1]))
             if part:
                 await members.pop(0).leave()
-            for number in range(100 * part, 100 * part + 100):
+            for number in range(50 * part, 50 * part + 50):
                 await stream.publish(Message(topic, f"key{number}", str(number).encode()))
             async with asyncio.timeout(PATIENCE), changed:
-                await changed.wait_for(lambda part=part: len(settled) >= 100 * part + 50)
+                await changed.wait_for(lambda part=part: len(settled) >= 50 * part + 25)
         async with asyncio.timeout(PATIENCE), changed:
             await changed.wait_for(lambda: len(settled) == count)
         for member in members:
@@ -247,44 +247,4 @@ async def test_a_long_backlog_flows_through_pauses_to_its_end(kafka: KafkaAccess
             for _ in range(count):
                 await room.acquire()
                 group.create_task(work(await received(member)))
-        await member.leave()
-
-
-async def everything_until_it_is_away(member: KafkaMember) -> list[Delivery]:
-    found = []
-    try:
-        while True:
-            found.append(await received(member))
-    except StreamUnavailable:
-        return found
-
-
-@pytest.mark.parametrize("end", ["stop", "kill"])
-async def test_a_broker_that_is_away_for_a_while_loses_nothing(
-    own_kafka: tuple[ServerProcess, str], end: str
-) -> None:
-    broker, access = own_kafka[0], KafkaAccess(own_kafka[1])
-    topic, settled, count = new_topic(access, 3), list[bytes](), 200
-    async with streaming(hasty(access, patience=5.0)) as stream:
-        await publish(stream, topic, count // 2)
-        member = stream.consumer(topic, "judge")
-        held = [await received(member) for _ in range(20)]
-        watcher = stream.consumer(topic, "watch")
-        await watcher.acknowledge(await received(watcher))
-        await asyncio.to_thread(getattr(broker, end))
-        with pytest.raises(StreamUnavailable):
-            await stream.publish(Message(topic, "a", b"not confirmed"))
-        held += await everything_until_it_is_away(member)
-        async with asyncio.timeout(PATIENCE):
-            await watcher.leave()
-        await asyncio.to_thread(broker.start)
-        for number in range(count // 2, count):
-            await stream.publish(Message(topic, f"key{number}", str(number).encode()))
-        for delivery in held:
-            await member.acknowledge(delivery)
-            settled.append(delivery.message.value)
-        while set(settled) - {b"not confirmed"} != set(names(count)):
-            delivery = await received(member)
-            settled.append(delivery.message.value)
-            await member.acknowledge(delivery)
         await member.leave()

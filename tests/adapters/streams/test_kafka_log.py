@@ -3,47 +3,73 @@
 import asyncio
 from collections.abc import AsyncGenerator
 from contextlib import aclosing
-from dataclasses import replace
 from typing import cast
 
 import pytest
 from tests.fakes.clock import PATIENCE
+from tests.fakes.kafka_streams import hasty, new_topic, publish, received, streaming
 from tests.servers.process import ServerProcess
 
-from caliper.adapters.streams.kafka import KafkaStream
+from caliper.adapters.streams.kafka import KafkaMember, KafkaStream
 from caliper.adapters.streams.kafka_access import KafkaAccess
 from caliper.adapters.streams.kafka_log import KafkaLog
 from caliper.adapters.streams.kafka_topics import Topic, apply_topics
-from caliper.core.envelopes import Message, Record
+from caliper.core.envelopes import Delivery, Message, Record
 from caliper.core.errors import StreamUnavailable
 
 TOPIC = "verdicts"
 
 
-def reading(log: KafkaLog, after: int) -> AsyncGenerator[Record]:
-    return cast("AsyncGenerator[Record]", log.read(TOPIC, {0: after}))
+def reading(log: KafkaLog, after: int, topic: str = TOPIC) -> AsyncGenerator[Record]:
+    return cast("AsyncGenerator[Record]", log.read(topic, {0: after}))
 
 
-async def test_whoever_waits_for_records_hears_that_the_broker_is_away(
-    own_kafka: tuple[ServerProcess, str],
+async def everything_until_it_is_away(member: KafkaMember) -> list[Delivery]:
+    found = []
+    try:
+        while True:
+            found.append(await received(member))
+    except StreamUnavailable:
+        return found
+
+
+@pytest.mark.parametrize("end", ["stop", "kill"])
+async def test_a_broker_that_is_away_for_a_while_is_noticed_and_loses_nothing(
+    own_kafka: tuple[ServerProcess, str], end: str
 ) -> None:
-    broker, address = own_kafka
-    access = KafkaAccess(address)
-    apply_topics(access, (Topic(TOPIC, 1, {}),))
-    stream, log = KafkaStream(access), KafkaLog(access)
-    impatient = KafkaLog(replace(access, patience=5.0))
-    for value in (b"first", b"second"):
-        await stream.publish(Message(TOPIC, "a", value))
-    async with asyncio.timeout(PATIENCE), aclosing(reading(impatient, 0)) as records:
-        assert [(await anext(records)).offset for _ in range(2)] == [0, 1]
-        waiting = asyncio.ensure_future(anext(records))
-        await asyncio.to_thread(broker.stop)
-        with pytest.raises(StreamUnavailable, match=TOPIC):
-            await waiting
-    await asyncio.to_thread(broker.start)
-    async with asyncio.timeout(PATIENCE), aclosing(reading(log, 1)) as records:
-        assert (await anext(records)).message.value == b"second"
-    await stream.close()
+    broker, access = own_kafka[0], hasty(KafkaAccess(own_kafka[1]), patience=5.0)
+    topic, log, settled, count = new_topic(access, 3), new_topic(access), list[bytes](), 100
+    records = reading(KafkaLog(access), 0, log)
+    async with streaming(access) as stream:
+        await publish(stream, log, 2)
+        await publish(stream, topic, count // 2)
+        member = stream.consumer(topic, "judge")
+        held = [await received(member) for _ in range(20)]
+        watcher = stream.consumer(topic, "watch")
+        await watcher.acknowledge(await received(watcher))
+        async with aclosing(records):
+            assert [(await anext(records)).offset for _ in range(2)] == [0, 1]
+            waiting = asyncio.ensure_future(anext(records))
+            await asyncio.to_thread(getattr(broker, end))
+            with pytest.raises(StreamUnavailable, match=log):
+                await waiting
+        with pytest.raises(StreamUnavailable):
+            await stream.publish(Message(topic, "a", b"not confirmed"))
+        held += await everything_until_it_is_away(member)
+        await watcher.leave()
+        await asyncio.to_thread(broker.start)
+        for number in range(count // 2, count):
+            await stream.publish(Message(topic, f"key{number}", str(number).encode()))
+        for delivery in held:
+            await member.acknowledge(delivery)
+            settled.append(delivery.message.value)
+        while set(settled) - {b"not confirmed"} != {str(each).encode() for each in range(count)}:
+            delivery = await received(member)
+            settled.append(delivery.message.value)
+            await member.acknowledge(delivery)
+        await member.leave()
+        async with aclosing(reading(KafkaLog(access), 1, log)) as records:
+            assert (await anext(records)).message.value == b"1"
 
 
 async def test_a_topic_that_was_made_anew_is_another_log(kafka: KafkaAccess) -> None:
