@@ -52,7 +52,7 @@ async def test_priorities_share_by_their_weights() -> None:
         assert number == pytest.approx(4_000 * each.weight / weights, abs=100)
 
 
-@pytest.mark.parametrize("rate", [4, 100, 1_000])
+@pytest.mark.parametrize("rate", [4, 100, 400])
 async def test_what_waits_for_workers_is_bounded_and_they_never_wait(rate: int) -> None:
     shop = Workshop(rate)
     await shop.start("ours", 10 * rate)
