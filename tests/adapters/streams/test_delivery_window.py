@@ -5,7 +5,7 @@ from collections import Counter
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from tests.fakes.handouts import Log, Member
+from tests.fakes.handouts import Log
 
 from caliper.adapters.streams.progress import SPAN
 from caliper.core.envelopes import Delivery, position_of
