@@ -1,8 +1,7 @@
 """Checkpoints whose true difference is known: how often comparing them is wrong.
 
 Every pair of runs looks at the same pictures, some harder than others for both, with one to
-six questions each. 1,000 pairs a case; a rate is held against the interval that a binomial
-count of 1,000 has.
+six questions each. A rate is held against the interval that a binomial count of so many pairs has.
 """
 
 import numpy as np

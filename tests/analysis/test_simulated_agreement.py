@@ -11,7 +11,7 @@ from tests.fakes.raters import accuracy_of, two_raters
 from caliper.analysis.agreement import Coefficient, agreement_of
 
 KAPPAS = (0.0, 0.5, 0.9, 0.98, 1.0)
-SETS = {20: 1000, 100: 1000, 500: 250}
+SETS = {20: 500, 100: 400, 500: 150}
 """How many are drawn, by their questions; large ones take their time."""
 
 

@@ -8,7 +8,7 @@ from tests.fakes.random_runs import at_least
 
 from caliper.analysis.correlation import estimate_correlation
 
-SETS = 1000
+SETS = 500
 
 
 @pytest.mark.parametrize("models", [5, 10, 30])

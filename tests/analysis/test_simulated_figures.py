@@ -11,7 +11,7 @@ from caliper.analysis.compare import difference
 from caliper.analysis.intervals import estimate
 from caliper.benchmarks.registry import benchmark
 
-RUNS = 200
+RUNS = 120
 
 
 @pytest.mark.parametrize("known", KNOWN, ids=lambda known: known.benchmark)

@@ -16,7 +16,7 @@ from caliper.analysis.significance import LEVEL, POWER
 from caliper.core.report import BenchmarkReport, Coverage, Report
 from caliper.core.tally import Tally
 
-BOARDS = 150
+BOARDS = 100
 COLUMN = Column("capability", "Recall", RECALL.path)
 
 

@@ -10,7 +10,7 @@ from tests.fakes.random_runs import at_least
 from caliper.analysis.prediction_powered import PeopleEstimate, estimate_by_people
 from caliper.analysis.sequential.measure import Measure
 
-PATHS = 300
+PATHS = 200
 Case = tuple[Measure, int, int, float]
 """The measure, strata, labels of each, and the share that the judge guesses."""
 CASES: list[Case] = [

@@ -1,4 +1,4 @@
-"""Comparisons that stop, at the margin: how often they are wrong, 1,000 paths a case."""
+"""Comparisons that stop, at the margin: how often they are wrong."""
 
 from dataclasses import replace
 

@@ -10,6 +10,7 @@ without end, and neither the end that it hopes for.
 
 import importlib
 import inspect
+import math
 import pkgutil
 import re
 import time
@@ -25,8 +26,10 @@ SIZE = 65_536
 MOST_SECONDS = 0.05
 PEER, PEER_SECONDS = re.compile(r"\b(?:[a-z']+ ){0,4}?end\b"), 0.0055
 PEER_READS = "a " * (SIZE // 2)
-LESS = (8_192, 16_384, 32_768)
-"""What is read first: enough for most."""
+LESS = (1_024, 2_048, 4_096, 8_192, 16_384, 32_768)
+"""What is read first, each twice the one before: enough for nearly all."""
+SPARE = 1.25
+"""How much faster than so far the time may grow."""
 # What reads replies and captions.
 ROOMS = ("core", "benchmarks", "lexical", "pipeline", "adapters.models.context")
 ROOMS += (
@@ -196,16 +199,18 @@ def slowness() -> float:
 
 
 def is_fast(act: Callable[[str], object], before: str, unit: str, size: int, most: float) -> bool:
-    """Whether less of a text is read so fast that the whole would do were it quadratic."""
-    rate = 0.0
+    """Whether less of a text is read so fast that the whole would do were it quadratic, or were its
+    time to grow as it did so far, with some to spare.
+    """
+    last = 0.0
     for less in LESS:
-        # At the rate of what was read so far, reading this would show nothing.
-        if less >= size or rate * less * (size / less) ** 2 >= most:
-            continue
+        if less >= size:
+            break
         took = seconds(act, text(before, unit, less))
-        if took * (size / less) ** 2 < most:
+        growth = min(4.0, SPARE * max(2.0, took / last)) if last else 4.0
+        if took * growth ** math.log2(size / less) < most:
             return True
-        rate = took / less
+        last = took
     return False
 
 

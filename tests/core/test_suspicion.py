@@ -94,7 +94,7 @@ def test_a_little_less_is_no_sign(text: str) -> None:
 
 
 @pytest.mark.parametrize("sign", suspicion._PATTERNS)
-@settings(max_examples=400)
+@settings(max_examples=200)
 @given(data=st.data())
 def test_whatever_a_pattern_finds_has_a_word_or_a_stem_of_it(
     sign: Sign, data: st.DataObject

@@ -69,6 +69,16 @@ def test_sums_are_exact(amounts: list[Amount]) -> None:
     assert filled.total("scene") == {"score": Fraction(157, 21)}
 
 
+def test_equal_sums_share_memory_until_one_grows() -> None:
+    tally = Tally()
+    tally.add("cell", "first", n=1)
+    tally.add("cell", "second", n=1)
+    sums = tally.clusters("cell")
+    assert sums["first"] is sums["second"]
+    tally.add("cell", "first", n=1)
+    assert (sums["first"], sums["second"]) == ({"n": 2}, {"n": 1})
+
+
 def test_a_cell_that_is_not_there() -> None:
     empty = Tally()
     assert "scene" not in empty

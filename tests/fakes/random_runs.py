@@ -10,7 +10,7 @@ from numpy.random import Generator
 from caliper.core.report import Figure, Kind
 from caliper.core.tally import Sums, Tally
 
-PAIRS = 1000
+PAIRS = 500
 PICTURES = 80
 
 

@@ -45,7 +45,7 @@ from caliper.analysis.observations import (
     weighted_parts,
 )
 from caliper.core.report import Estimate, Figure, Kind, Path
-from caliper.core.tally import Amount, Sums, Tally, add_up
+from caliper.core.tally import Amount, Sums, Tally, add_up, distinct
 
 Clusters = Mapping[str, Mapping[str, Sums]]
 _Parts = Counter[tuple[Amount, Amount]]
@@ -147,8 +147,11 @@ def _shares(figure: Figure, cells: Clusters) -> _Parts:
     part, whole = figure.shares
     filled = [clusters for clusters in cells.values() if clusters]
     if len(filled) == 1:
-        pairs = ((sums.get(part, 0), sums.get(whole, 0)) for sums in filled[0].values())
-        return Counter(shares for shares in pairs if shares[1])
+        parts: _Parts = Counter()
+        for sums, times in distinct(filled[0].values()):
+            if sums.get(whole):
+                parts[sums.get(part, 0), sums[whole]] += times
+        return parts
     by_cluster: dict[str, tuple[Amount, Amount]] = {}
     interned: dict[tuple[Amount, Amount], tuple[Amount, Amount]] = {}
     for clusters in filled:

@@ -20,7 +20,7 @@ from statistics import NormalDist
 from typing import TypeVar
 
 from caliper.analysis.distributions import student_quantile
-from caliper.core.tally import Amount, Sums, add_up
+from caliper.core.tally import Amount, Sums, add_up, distinct
 
 Cell = TypeVar("Cell", bound=Hashable)
 Part = frozenset[tuple[str, Amount]]
@@ -92,29 +92,27 @@ def contributions(cells: Mapping[Cell, Mapping[str, Sums]]) -> Counter[Parts[Cel
     """The distinct contributions of clusters, and how many clusters make each. A zero sum is the
     same as none: withdrawing from a tally may leave zeros behind.
     """
-    # Equal sums of a tally are mostly one object.
-    parts_by_id: dict[int, Part] = {}
-
-    def part_of(sums: Sums) -> Part:
-        part = parts_by_id.get(id(sums))
-        if part is None:
-            part = frozenset([item for item in sums.items() if item[1]])
-            parts_by_id[id(sums)] = part
-        return part
-
     filled = {cell: clusters for cell, clusters in cells.items() if clusters}
     if len(filled) == 1:
         # Nothing to combine, so no dictionary of all clusters is needed.
         ((cell, clusters),) = filled.items()
-        return Counter(((cell, part_of(sums)),) for sums in clusters.values())
+        groups: Counter[Parts[Cell]] = Counter()
+        for sums, times in distinct(clusters.values()):
+            groups[((cell, _part(sums)),)] += times
+        return groups
     by_cluster: dict[str, Parts[Cell]] = {}
     # A hundred thousand clusters may have few distinct contributions.
     interned: dict[Parts[Cell], Parts[Cell]] = {}
     for cell, clusters in filled.items():
+        own = {id(sums): (cell, _part(sums)) for sums, _ in distinct(clusters.values())}
         for cluster, sums in clusters.items():
-            parts = (*by_cluster.get(cluster, ()), (cell, part_of(sums)))
+            parts = (*by_cluster.get(cluster, ()), own[id(sums)])
             by_cluster[cluster] = interned.setdefault(parts, parts)
     return Counter(by_cluster.values())
+
+
+def _part(sums: Sums) -> Part:
+    return frozenset([item for item in sums.items() if item[1]])
 
 
 def subtract_part(total: Sums, part: Part) -> Sums:

@@ -12,7 +12,7 @@ from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from typing import NamedTuple
 
 from caliper.core.report import Figure
-from caliper.core.tally import Sums
+from caliper.core.tally import Sums, distinct
 
 _Clusters = Mapping[str, Sums]
 
@@ -39,7 +39,11 @@ def count_contributors(cells: Collection[_Clusters], divisor: Sequence[str]) -> 
 
 def contributors(cells: Collection[_Clusters], divisor: Sequence[str]) -> set[str]:
     """The names of the clusters that contribute to the denominator in any of these cells."""
-    return {name for clusters in cells for name, sums in clusters.items() if _weight(sums, divisor)}
+    found = set[str]()
+    for clusters in cells:
+        weights = _weights_by_id(clusters, divisor)
+        found.update([name for name, sums in clusters.items() if weights[id(sums)]])
+    return found
 
 
 def weighted_parts(figure: Figure, sums: Mapping[str, Sums]) -> Iterator[tuple[Figure, float]]:
@@ -87,15 +91,20 @@ def _weights(cells: Sequence[_Clusters], divisor: Sequence[str]) -> Iterator[flo
     """The non-zero weights of clusters, each from the first cell that counts the cluster."""
     counted = set[str]()
     for clusters in cells:
+        weights = _weights_by_id(clusters, divisor)
         for name, sums in clusters.items():
-            if name not in counted and (weight := _weight(sums, divisor)):
+            if (weight := weights[id(sums)]) and name not in counted:
                 yield weight
                 if len(cells) > 1:
                     # Names of a single cell are distinct; there are many in a large run.
                     counted.add(name)
 
 
-def _weight(sums: Sums | None, divisor: Sequence[str]) -> float:
-    if sums is None or not divisor:
-        return float(sums is not None)
+def _weights_by_id(clusters: _Clusters, divisor: Sequence[str]) -> dict[int, float]:
+    return {id(sums): _weight(sums, divisor) for sums, _ in distinct(clusters.values())}
+
+
+def _weight(sums: Sums, divisor: Sequence[str]) -> float:
+    if not divisor:
+        return 1.0
     return len([name for name in divisor if sums.get(name)]) / len(divisor)

@@ -7,6 +7,7 @@ bit. A metric is a function of the sums of some cells.
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping
 from fractions import Fraction
 
@@ -44,8 +45,9 @@ class Tally:
     def add(self, cell: str, cluster: str, **amounts: Amount) -> None:
         """Add amounts to a cluster of a cell."""
         clusters = self._cells.setdefault(cell, {})
+        present = clusters.get(cluster)
         # Never in place: the current sums may be shared.
-        clusters[cluster] = add_up((clusters.get(cluster, {}), amounts))
+        clusters[cluster] = self._sums(add_up((present, amounts)) if present else amounts)
 
     def merge(self, other: Tally) -> Tally:
         """A new tally that holds both."""
@@ -105,7 +107,17 @@ class Tally:
 def add_up(parts: Iterable[Sums]) -> dict[str, Amount]:
     """Add several sums, name by name."""
     total: dict[str, Amount] = {}
-    for sums in parts:
+    for sums, times in distinct(parts):
         for name, amount in sums.items():
-            total[name] = total.get(name, 0) + amount
+            added = amount if times == 1 else amount * times
+            total[name] = total[name] + added if name in total else added
     return total
+
+
+def distinct(parts: Iterable[Sums]) -> Iterator[tuple[Sums, int]]:
+    """The sums and how often they occur. Equal ones of a tally are mostly one object, so there are
+    few; those that are not occur several times.
+    """
+    every = list(parts)
+    by_id = dict(zip(map(id, every), every, strict=True))
+    return zip(by_id.values(), Counter(map(id, every)).values(), strict=True)

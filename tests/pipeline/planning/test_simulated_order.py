@@ -8,7 +8,7 @@ from tests.fakes.simulated_run import BENCHMARKS, LOOKS, SimulatedRun
 
 from caliper.pipeline.planning.publication_order import WINDOW, portions
 
-RUNS, BIASED = 200, 50
+RUNS, BIASED = 100, 50
 SHARDS = {"one window": (1,), "several windows": (30, 100)}
 
 
