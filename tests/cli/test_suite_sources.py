@@ -77,7 +77,7 @@ def test_what_an_installation_cannot_evaluate_is_not_applied(caliper: Command) -
     suite(caliper.folder, anchors=False)
     assert "anchors: not with --server" in caliper(*apply, code=2).err
     suite(caliper.folder, notify={"ci": {"url": "http://127.0.0.1/", "secret": "file:hook.key"}})
-    message = "suite.yaml:9: notify.ci.secret: not with --server: give the absolute path"
+    message = "suite.yaml:8: notify.ci.secret: not with --server: give the absolute path"
     assert message in caliper(*apply, code=2).err
 
 
