@@ -25,7 +25,9 @@ from tests.fakes.sources import EXAMPLES
 # A command that takes longer than this hangs.
 _PATIENCE = 90.0
 _LATE = ("CALIPER_", "HOOK")
-"""What only Caliper reads; Python or a library may read other variables during import."""
+"""How variables begin that only Caliper reads, and the one that tests of notices name as a secret.
+Python or a library may read others during import.
+"""
 Background = subprocess.Popen[str] | PipedFork
 
 

@@ -45,7 +45,7 @@ class DeliveryWindow:
         self,
         member: str,
         room: int,
-        session: float = _LONGEST_WAIT,
+        session: float,
         now: Callable[[], float] = time.monotonic,
     ) -> None:
         self._member, self._room, self._now = member, room, now
