@@ -40,3 +40,12 @@ def arenas(told: bool) -> int:
 def test_threads_share_an_arena_once_told() -> None:
     assert arenas(told=False) > 1
     assert arenas(told=True) == 1
+
+
+def test_what_was_imported_is_never_searched_for_cycles() -> None:
+    program = (
+        "import gc; from caliper.wiring.memory import collect_seldom; collect_seldom();"
+        "print(gc.get_threshold()[0] > 700 and gc.get_freeze_count() > 1000)"
+    )
+    ended = subprocess.run([sys.executable, "-c", program], capture_output=True, check=True)
+    assert ended.stdout == b"True\n"

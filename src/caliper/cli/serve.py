@@ -15,7 +15,7 @@ from caliper.cli.options import command_taking
 from caliper.wiring.client_settings import ClientSettings
 from caliper.wiring.gateway_options import GatewayOptions
 from caliper.wiring.grounds import kafka_access, kafka_ground, memory_ground, open_store
-from caliper.wiring.memory import limit_arenas
+from caliper.wiring.memory import collect_seldom, limit_arenas
 from caliper.wiring.service_settings import (
     CaptionerSettings,
     GatewaySettings,
@@ -96,6 +96,7 @@ class ServeOptions:
 def serve(options: ServeOptions) -> int:
     """Run all services until SIGTERM or Ctrl-C."""
     limit_arenas()
+    collect_seldom()
     with asyncio.Runner(loop_factory=uvloop.new_event_loop) as runner:
         runner.run(_serve(options))
     return Exit.DONE

@@ -32,7 +32,7 @@ from caliper.wiring.aggregators import aggregator_parts
 from caliper.wiring.gateway_options import GatewayOptions
 from caliper.wiring.grounds import Ground, ground_of
 from caliper.wiring.kafka_settings import StreamSettings
-from caliper.wiring.memory import limit_arenas
+from caliper.wiring.memory import collect_seldom, limit_arenas
 from caliper.wiring.service_settings import (
     AggregatorSettings,
     CaptionerSettings,
@@ -160,6 +160,7 @@ def peer_parts(settings: ServerSettings, ground: Ground) -> Iterator[ServicePart
 def start(kind: type[AnySettings], build: Callable[[AnySettings], Awaitable[ServiceParts]]) -> int:
     """Run a service with settings from the environment until SIGTERM. Returns its exit code."""
     limit_arenas()
+    collect_seldom()
 
     async def run(settings: AnySettings) -> None:
         await serve(settings.server(), await build(settings), partial(_LOG.info, "serving on %s"))

@@ -50,6 +50,22 @@ def test_nothing_goes_out_that_is_far_from_the_oldest_message() -> None:
     assert max(delivery.offset for delivery in member.all_ready()) == 2 * SPAN - 1
 
 
+def test_a_window_holds_messages_until_all_are_settled() -> None:
+    log = Log(2)
+    member = log.member("me")
+    assert not member.handout.holds_messages
+    one, other = member.all_ready()
+    member.handout.settle(one)
+    assert member.handout.holds_messages
+    member.commit()
+    # The next owner knows of one in flight, which has not arrived yet.
+    heir = log.member("heir")
+    assert heir.handout.holds_messages
+    assert values(heir.all_ready()) == [b"0/1"]
+    member.handout.settle(other)
+    assert not member.handout.holds_messages
+
+
 def test_a_retried_message_goes_before_later_ones() -> None:
     member = Log(3).member("me")
     first, *_ = member.all_ready()

@@ -1,16 +1,21 @@
-"""What clients of kafka-python need beyond their settings."""
+"""What clients of kafka-python need beyond their settings, and what they cost at rest."""
 
+import asyncio
 import time
 from collections.abc import Callable
 from contextlib import closing
 from threading import Semaphore
 from typing import Any
 
-from tests.fakes.kafka_streams import PATIENCE, new_topic
+import pytest
+from tests.fakes.kafka_streams import PATIENCE, new_topic, publish, received, streaming
 
 from caliper.adapters.streams.kafka_access import KafkaAccess
+from caliper.adapters.streams.kafka_poller import KafkaPoller
 
 LOOKS, REST = 50, 0.01
+# Seconds between two polls of a member that has no message.
+SELDOM = 0.5
 
 
 def test_a_producer_rests_while_a_partition_has_no_known_leader(kafka: KafkaAccess) -> None:
@@ -36,3 +41,32 @@ def counting(poll: Callable[..., None], looks: Semaphore) -> Callable[..., None]
         poll(*arguments, **named)
 
     return counted
+
+
+async def test_a_member_without_messages_seldom_polls(
+    kafka: KafkaAccess, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    steps, step = Semaphore(0), KafkaPoller._step
+
+    def counted(poller: KafkaPoller, client: Any) -> None:
+        steps.release()
+        step(poller, client)
+
+    async def take(count: int) -> float:
+        begun = time.monotonic()
+        for _ in range(count):
+            assert await asyncio.to_thread(steps.acquire, timeout=PATIENCE)
+        return time.monotonic() - begun
+
+    monkeypatch.setattr(KafkaPoller, "_step", counted)
+    topic = new_topic(kafka)
+    async with streaming(kafka) as stream:
+        member = stream.consumer(topic, "judge")
+        await publish(stream, topic, 1)
+        await member.acknowledge(await received(member))
+        # What it settled is committed, and nothing more arrives.
+        await take(20)
+        assert await take(4) > 4 * SELDOM / 2
+        await publish(stream, topic, 1)
+        assert (await received(member)).message.value == b"0"
+        await member.leave()

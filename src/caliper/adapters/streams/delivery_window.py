@@ -74,6 +74,12 @@ class DeliveryWindow:
             return set(self._parts)
 
     @property
+    def holds_messages(self) -> bool:
+        """Whether a message is not settled, or suspects have not arrived."""
+        with self._lock:
+            return bool(self._suspicious) or any(part.messages for part in self._parts.values())
+
+    @property
     def settled_offsets(self) -> dict[int, int]:
         """The offset before which everything is settled, by partition, if known."""
         with self._lock:
@@ -142,8 +148,7 @@ class DeliveryWindow:
     def stage(self, partition: int, offset: int, message: Message) -> None:
         """Stage a message from the broker."""
         with self._lock:
-            part = self._parts.get(partition)
-            if part is not None and part.progress.take(offset):
+            if (part := self._parts.get(partition)) and part.progress.take(offset):
                 part.messages[offset] = message
                 self._staged.append((offset, partition))
 
@@ -274,16 +279,14 @@ class DeliveryWindow:
     def settle(self, delivery: Delivery) -> None:
         """Finish a delivery; no effect if it is not held."""
         with self._lock:
-            part = self._reclaim(delivery)
-            if part is not None:
+            if part := self._reclaim(delivery):
                 part.progress.settle(delivery.offset)
                 del part.messages[delivery.offset]
 
     def retry(self, delivery: Delivery) -> None:
         """Deliver it again, with the next attempt number; no effect if it is not held."""
         with self._lock:
-            part = self._reclaim(delivery)
-            if part is not None:
+            if part := self._reclaim(delivery):
                 part.progress.retry(delivery.offset)
                 self._staged.append((delivery.offset, delivery.partition))
 

@@ -23,9 +23,10 @@ from caliper.adapters.streams.kafka_messages import message_of
 from caliper.adapters.streams.progress import CommitMark
 from caliper.core.errors import StreamUnavailable
 
-# Seconds: the maximum duration of a poll, as a member and while joining; the intervals of commits
-# and, while no message arrives, of probes.
+# Seconds: the maximum duration of a poll, as a member, as one that has no message, and while
+# joining; the intervals of commits and, while no message arrives, of probes.
 _POLL = 0.1
+_IDLE = 0.5
 _JOIN = 1.0
 _COMMIT = 0.5
 _PROBE = 2.0
@@ -57,6 +58,7 @@ class KafkaPoller:
         self._thread = Thread(target=self._run, name=f"kafka-{topic}-{group}", daemon=True)
         self._stopping, self._woken = Event(), Event()
         self._committed_at = self._answered_at = self._rest_at = time.monotonic()
+        self._longest = _POLL
         self.trouble: StreamUnavailable | None = None
         self.lag: Mapping[int, int] = {}
         self.rebalances = 0
@@ -129,7 +131,7 @@ class KafkaPoller:
             self._rest_at = now
         elif now > self._rest_at + 2 * self._access.session:
             raise StreamUnavailable(f"Kafka: group {self._group} keeps rebalancing")
-        return _POLL if state is MemberState.STABLE else _JOIN
+        return self._longest if state is MemberState.STABLE else _JOIN
 
     @property
     def _probe_ms(self) -> int:
@@ -151,7 +153,7 @@ class KafkaPoller:
         self._woken.clear()
         # Staged messages must be delivered as soon as there is room, so do not block then.
         full = not partitions or self._window.is_blocked
-        wait = 0.0 if full and longest <= _POLL else longest
+        wait = 0.0 if full and longest < _JOIN else longest
         batches = client.poll(timeout_ms=wait * 1000, max_records=_ALL)
         try:
             self._adopt(client)
@@ -166,13 +168,15 @@ class KafkaPoller:
         if batches:
             self._note_answer(client)
         elif full:
-            self._woken.wait(_POLL)
+            self._woken.wait(self._longest)
 
     def _commit(self, client: Any) -> None:
         marks = self._window.marks()
         if marks:
             client.commit(_offsets(self._topic, marks), timeout_ms=self._probe_ms)
             self._note_answer(client)
+        # Messages end a poll, but a delivery that is settled does not: its commit must not wait.
+        self._longest = _POLL if marks or self._window.holds_messages else _IDLE
         self._committed_at = time.monotonic()
         self._window.confirm(marks)
         self._measure(client)
