@@ -2,7 +2,7 @@
 PYTHON ?= python3
 PORT ?= 50051
 # Many tests wait for servers, disks, clocks and commands, so others run meanwhile.
-WORKERS = 4
+WORKERS = 5
 PYTEST_ARGS ?= --numprocesses $(WORKERS) --dist loadfile --no-loadscope-reorder
 VENV := .venv
 DEMO := runs/demo
