@@ -1,21 +1,27 @@
 """A TCP link to a server that breaks once so many bytes went through it."""
 
+from __future__ import annotations
+
 import asyncio
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager, suppress
 
 
 class CutLink:
-    """Each connection breaks after the next number of bytes in `cuts`; later ones do not. `sent`
-    has the bytes that each sent to the server.
+    """Each connection breaks after the next number of bytes in `cuts`, when the server has `read`
+    some of them; later ones do not. The next is made when the server has `noticed` that. `sent` has
+    the bytes that each sent to the server.
     """
 
     def __init__(self, target: str, *cuts: int) -> None:
         self._target, self._cuts = target, list(cuts)
+        self.read, self.noticed = asyncio.Event(), asyncio.Event()
+        self.noticed.set()
         self.sent: list[int] = []
         self.address = ""
 
     async def serve(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        await self.noticed.wait()
         host, _, port = self._target.rpartition(":")
         there = await asyncio.open_connection(host, int(port))
         number, cut = len(self.sent), self._cuts.pop(0) if self._cuts else None
@@ -26,6 +32,9 @@ class CutLink:
                 if source is reader:
                     self.sent[number] += len(data)
                     if cut is not None and self.sent[number] > cut:
+                        await self.read.wait()
+                        self.read.clear()
+                        self.noticed.clear()
                         break
                 sink.write(data)
                 await sink.drain()

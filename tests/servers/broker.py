@@ -41,9 +41,6 @@ transaction.state.log.num.partitions=1
 transaction.state.log.replication.factor=1
 transaction.state.log.min.isr=1
 group.initial.rebalance.delay.ms=0
-# Each thread looks for work several times a second.
-num.network.threads=1
-num.io.threads=2
 # Tests of lost members would wait for the 6 s that are the least by default.
 group.min.session.timeout.ms=500
 # An idle broker would write a record every 500 ms, which takes half of what it needs.

@@ -1,7 +1,8 @@
 """Uploads that break off inside of a file go on where they broke off."""
 
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Callable
 from pathlib import Path
+from typing import Any
 
 import pytest
 from tests.fakes.cut_links import cut_link
@@ -10,14 +11,15 @@ from tests.fakes.stores import MemoryStore
 from tests.fakes.teams import sha256_of
 
 from caliper.adapters.remote.channel import Target
+from caliper.adapters.remote.dataset_push import Parts, send_dataset
 from caliper.adapters.remote.gateway import RemoteGateway
 from caliper.api.evaluate.v1 import evaluate_pb2 as pb
-from caliper.core.errors import InvalidInput
+from caliper.core.errors import BackendUnavailable, InvalidInput
 from caliper.core.keys import files_digest
 from caliper.pipeline.store.supplies import Parcel
 from caliper.serving.dataset_uploads import receive_dataset
 from caliper.serving.partial_contents import MOST_CONTENTS, PartialContent, PartialContents
-from caliper.serving.uploads import Uploads
+from caliper.serving.uploads import UploadRoom, Uploads
 from caliper.wiring.grounds import memory_ground
 from caliper.wiring.service_settings import JudgeSettings, QaReaderSettings
 from caliper.wiring.startup import all_services
@@ -37,7 +39,9 @@ def parcel(folder: Path) -> Parcel:
     return Parcel("captionqa", digest, (file,), False, {})
 
 
-async def test_a_link_that_is_cut_is_gone_on_with(tmp_path: Path) -> None:
+async def test_a_link_that_is_cut_is_gone_on_with(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     store, sent = MemoryStore(), parcel(tmp_path)
     services = await all_services(memory_ground(store), JudgeSettings(), QaReaderSettings(), None)
     async with (
@@ -45,12 +49,44 @@ async def test_a_link_that_is_cut_is_gone_on_with(tmp_path: Path) -> None:
         cut_link(address, 12 * MIB, 8 * MIB) as link,
         RemoteGateway(Target(link.address)) as gateway,
     ):
+        after(monkeypatch, UploadRoom, "add", link.read.set)
+        after(monkeypatch, PartialContents, "keep", link.noticed.set)
         await gateway.push(sent)
     stored = await store.get(f"datasets/{sent.digest}/files/questions.json")
     assert stored == sent.files[0].read_bytes()
     assert len(link.sent) == 3
     # How much of the file was kept of the first two depends on how fast the gateway reads.
     assert link.sent[2] < SIZE
+
+
+def after(patch: pytest.MonkeyPatch, owner: type, name: str, then: Callable[[], None]) -> None:
+    method = getattr(owner, name)
+
+    def followed(*arguments: Any) -> None:
+        method(*arguments)
+        then()
+
+    patch.setattr(owner, name, followed)
+
+
+async def test_a_broken_link_may_be_told_to_the_next_call_too(tmp_path: Path) -> None:
+    sent = parcel(tmp_path)
+    missing = pb.UploadDatasetResponse(
+        dataset=sent.digest, missing=[sha256_of(sent.files[0].read_bytes())]
+    )
+    gone = BackendUnavailable("the link broke")
+    answers: list[pb.UploadDatasetResponse | BackendUnavailable] = [missing, gone, gone, missing]
+    answers.append(pb.UploadDatasetResponse(dataset=sent.digest))
+
+    async def answer(_: Parts) -> pb.UploadDatasetResponse:
+        match answers.pop(0):
+            case BackendUnavailable() as error:
+                raise error
+            case response:
+                return response
+
+    await send_dataset(sent, "", answer, answer, lambda _: None)
+    assert not answers
 
 
 def header() -> pb.UploadDatasetRequest:

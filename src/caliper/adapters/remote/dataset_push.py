@@ -70,7 +70,7 @@ async def _send_batch(outline: _Outline, left: dict[str, int], ask: Send, send: 
         except BackendError as error:
             if type(error) not in _BROKEN_OFF:
                 raise
-            response = await ask(partial(outline.parts, paths, {}))
+            response = await _ask_after_break(ask, partial(outline.parts, paths, {}))
             offsets = {each.sha256: each.offset for each in response.partial}
             missing = {each: offsets.get(each, 0) for each in left if each in response.missing}
             stands = len(missing) == len(left) and sum(missing.values()) <= sum(left.values())
@@ -83,6 +83,14 @@ async def _send_batch(outline: _Outline, left: dict[str, int], ask: Send, send: 
         if not some.keys().isdisjoint(response.missing):
             raise BackendUnavailable("the gateway lost the pushed data; push it again")
         left, again = {each: left[each] for each in left if each not in some}, False
+
+
+async def _ask_after_break(ask: Send, parts: Parts) -> pb.UploadDatasetResponse:
+    """What `ask` returns. That a link broke may be told to the next call over it as well."""
+    try:
+        return await ask(parts)
+    except BackendUnavailable:
+        return await ask(parts)
 
 
 class _Outline:
