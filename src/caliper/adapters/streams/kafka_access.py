@@ -86,9 +86,10 @@ class KafkaAccess:
         """A consumer without a group, which commits nothing. Blocks; raises KafkaError."""
         return KafkaConsumer(
             **self._client_options()
-            # Without a group only metadata shows added partitions, so it is refreshed often. The
-            # partitions of a request never change before its answer, so that may be late.
-            | {"metadata_max_age_ms": 3_000, "fetch_max_wait_ms": 1_000},
+            # Without a group only metadata shows added partitions, so it is refreshed often.
+            | {"metadata_max_age_ms": 3_000}
+            # No partition is ever paused, so that the broker may take longer to say "nothing".
+            | {"fetch_max_wait_ms": min(1_000, _ms(self.patience / 4))},
             group_id=None,
             enable_auto_commit=False,
             auto_offset_reset="earliest",
