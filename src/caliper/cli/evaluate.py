@@ -33,6 +33,7 @@ from caliper.local.run import RunResult, evaluate_config
 from caliper.local.setup import RunSetup
 from caliper.ports.watcher import Watcher
 from caliper.wiring.clock import SystemClock
+from caliper.wiring.memory import collect_seldom
 from caliper.wiring.settings import access, decoders
 
 if TYPE_CHECKING:
@@ -42,9 +43,7 @@ else:
 
 
 def _evaluate(config: RunConfig, output: EvaluateOptions) -> int:
-    # Few objects of a run are in reference cycles: with Python's defaults, garbage collection takes
-    # a tenth of the time of re-scoring and saves no memory.
-    gc.set_threshold(100_000, 50, 100)
+    collect_seldom()
     if output.server is not None:
         return asyncio.run(remote.evaluate_remotely(config, output.server, output))
     result = run_interruptible(_run(config, output))

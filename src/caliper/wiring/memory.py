@@ -26,8 +26,9 @@ def limit_arenas() -> bool:
 
 
 def collect_seldom() -> None:
-    """Never look for cycles in what was imported, and seldom in the rest: with Python's defaults it
-    takes a tenth of the CPU time of a judge. Call when the modules of a service are imported.
+    """Never look for cycles in what is there by now, as a rule imported modules, and seldom in the
+    rest. Few objects of runs are in cycles: with Python's defaults, looking takes a tenth of the
+    CPU time of judges and of re-scoring, and saves no memory.
     """
     gc.freeze()
     gc.set_threshold(10_000, 20, 20)
