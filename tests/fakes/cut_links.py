@@ -22,6 +22,8 @@ class CutLink:
 
     async def serve(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
         await self.noticed.wait()
+        # What the server read of an earlier connection does not count.
+        self.read.clear()
         host, _, port = self._target.rpartition(":")
         there = await asyncio.open_connection(host, int(port))
         number, cut = len(self.sent), self._cuts.pop(0) if self._cuts else None

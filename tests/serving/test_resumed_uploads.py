@@ -1,5 +1,6 @@
 """Uploads that break off inside of a file go on where they broke off."""
 
+import asyncio
 from collections.abc import AsyncIterator, Callable
 from pathlib import Path
 from typing import Any
@@ -133,6 +134,23 @@ async def test_only_the_right_bytes_go_on(tmp_path: Path) -> None:
     done = await receive_dataset(store, uploads, stream(header(), content(WHOLE[300:], 300)))
     assert not done.missing
     assert await store.get(f"datasets/{done.dataset}/files/questions.json") == WHOLE
+
+
+async def test_a_link_may_break_while_the_gateway_waits_for_more() -> None:
+    uploads, ended = Uploads(), asyncio.Event()
+
+    async def ending() -> AsyncIterator[pb.UploadDatasetRequest]:
+        async for each in stream(header(), content(WHOLE[:500])):
+            yield each
+        # Then gRPC ends the requests before it cancels the call.
+        ended.set()
+
+    call = asyncio.ensure_future(receive_dataset(MemoryStore(), uploads, ending()))
+    await ended.wait()
+    call.cancel()
+    with pytest.raises(asyncio.CancelledError):
+        await call
+    assert await cut_off(uploads) == 500
 
 
 async def test_what_broke_off_makes_room() -> None:
