@@ -18,9 +18,7 @@ from tests.servers.absence import leave_out
 
 from caliper.version import __version__
 from caliper.wiring.client_settings import ClientSettings
-from caliper.wiring.service_settings import (
-    GatewaySettings,
-)
+from caliper.wiring.service_settings import GatewaySettings
 from caliper.wiring.settings import Settings, read_settings, variable
 from caliper.wiring.store_access import store_access
 from caliper.wiring.suites_settings import SuitesSettings

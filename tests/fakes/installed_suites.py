@@ -9,6 +9,7 @@ from types import MappingProxyType
 from typing import Any
 
 from pydantic import SecretStr
+from tests.fakes import tiny
 from tests.fakes.caption_buckets import MemoryBucket
 from tests.fakes.datasets import push_dataset
 from tests.fakes.installation import installation
@@ -19,6 +20,7 @@ from caliper.adapters.media.decoders import Decoders
 from caliper.adapters.packs.files import shipped_pack
 from caliper.adapters.stores.directory import DirectoryStore
 from caliper.core.checkpoints import CheckpointEntry, CheckpointRevision
+from caliper.core.errors import BackendRejected
 from caliper.core.suites import Suite
 from caliper.local.bucket_captions import BucketCaptions
 from caliper.local.checkpoint_captioner import CheckpointCaptioner
@@ -44,6 +46,7 @@ from caliper.wiring.prices import Prices
 from caliper.wiring.service_settings import CaptionerSettings, JudgeSettings
 
 ACCESS = Access(in_flight=2, retry_budget=0)
+SCENES = 100
 _FREE: Prices = MappingProxyType({})
 
 
@@ -118,3 +121,31 @@ async def installed(
         yield SuiteInstallation(ground, evaluator, bucket)
         await decoders.close()
     await comparer.close()
+
+
+class RefusingGateway:
+    """A gateway that begins no run that is judged in sequence."""
+
+    def __init__(self, gateway: Any) -> None:
+        self._gateway = gateway
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(self._gateway, name)
+
+    async def start(self, request: Any) -> Any:
+        if request.judging is not None:
+            raise BackendRejected("no")
+        return await self._gateway.start(request)
+
+
+def write_scene_captions(folder: Path, step: int, mistakes: int) -> None:
+    """The captions of a checkpoint, of which the first so many are mistakes."""
+    rows = (
+        {
+            "file_id": f"s{number:05}",
+            "caption": f"a {'mistake' if is_wrong else 'park'} {step} {number}",
+        }
+        for number in range(SCENES)
+        for is_wrong in (number < mistakes,)
+    )
+    tiny.lines(folder / "scene.jsonl", rows)

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import asyncio
-import io
 import json
 import signal
 import threading
@@ -15,9 +14,9 @@ from typing import Any
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
-from PIL import Image
 from tests.fakes import tiny
 from tests.fakes.command import Command, end, wait_for
+from tests.fakes.hub_data import published_data
 from tests.fakes.hub_server import COMMIT, TOKEN, HubRepository, HubServer
 
 import caliper
@@ -28,75 +27,10 @@ from caliper.local.config import check_config
 from caliper.local.data_fetch import SilentFetch, fetch_data, fetch_now
 from caliper.local.suite_config import read_suite
 
-IMAGE = pa.struct([("bytes", pa.binary()), ("path", pa.string())])
-
-
-def picture(side: int) -> bytes:
-    data = io.BytesIO()
-    Image.new("RGB", (side, side)).save(data, "PNG")
-    return data.getvalue()
-
-
-def listed(row: dict[str, Any]) -> dict[str, Any]:
-    """A row of CaptionQA as on the Hub, where each domain numbers its own pictures."""
-    return {key: row[key] for key in ("id", "domain", "questions")} | {
-        "image_paths": ["images/1.png"]
-    }
-
-
-def published(row: dict[str, Any], side: int) -> bytes:
-    """The parquet file of a domain, with its picture."""
-    held = pa.array([[{"bytes": picture(side), "path": "1.png"}]], pa.list_(IMAGE))
-    columns = {key: [value] for key, value in listed(row).items()}
-    data = io.BytesIO()
-    pq.write_table(pa.table({**columns, "images": held}), data)
-    return data.getvalue()
-
-
-def annotations(*rows: dict[str, Any]) -> bytes:
-    return b"".join(json.dumps(listed(row)).encode() + b"\n" for row in rows)
-
 
 @pytest.fixture
 def hub(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[HubServer]:
-    tiny.write_all(tmp_path)
-    natural, document = tiny.QUESTIONS
-    lists = {
-        "README.md": b"# CaptionQA",
-        "annotations.jsonl": annotations(natural, document),
-        "document/annotations.jsonl": annotations(document),
-        "natural/annotations.jsonl": annotations(natural),
-    }
-    captionqa = {
-        **lists,
-        "data/document-00000-of-00001.parquet": published(document, side=20),
-        "data/natural-00000-of-00001.parquet": published(natural, side=10),
-    }
-    folders = {
-        **lists,
-        "document/images/1.png": picture(20),
-        "natural/images/1.png": picture(10),
-    }
-    comprecap = {
-        "anno.json": (tmp_path / "anno.json").read_bytes(),
-        "QA_json/finegri_desc_qa.jsonl": b'{"image_name": "a.jpg"}\n',
-        "images/park.jpg": picture(30),
-    }
-    tasks = (tmp_path / "capability").iterdir()
-    capability = {f"annotations/{file.name}": file.read_bytes() for file in tasks}
-    repositories = {
-        "Borise/CaptionQA": captionqa,
-        "FanLu31/CompreCap": comprecap,
-        "lntzm/CAPability": capability,
-        "owner/folders": folders,
-        "owner/both": captionqa | folders,
-        "owner/other": {"notes.json": b"[1]"},
-        "owner/large": {"data.json": bytes(25_000_000)},
-        "owner/two": {
-            "a/q.json": json.dumps(tiny.QUESTIONS).encode(),
-            "b/q.json": json.dumps(tiny.QUESTIONS).encode(),
-        },
-    }
+    repositories = published_data(tmp_path)
     with HubServer({name: HubRepository(files) for name, files in repositories.items()}) as server:
         monkeypatch.setenv("HF_ENDPOINT", server.url)
         # Else one of the machine would be sent.

@@ -14,7 +14,13 @@ from tests.fakes import tiny
 from tests.fakes.chat_server import MODEL, REVISION, ChatServer
 from tests.fakes.command import Command
 from tests.fakes.decided_runs import judge
-from tests.fakes.installed_suites import SuiteInstallation, installed
+from tests.fakes.installed_suites import (
+    SCENES,
+    RefusingGateway,
+    SuiteInstallation,
+    installed,
+    write_scene_captions,
+)
 from tests.fakes.opinions import steadfast
 from tests.fakes.sources import EXAMPLES
 from tests.fakes.suite_folders import RUN, deliver
@@ -34,7 +40,6 @@ from caliper.pipeline.suites.registry import SuiteRegistry
 from caliper.wiring.service_settings import CaptionerSettings, JudgeSettings
 
 CAPTIONS = EXAMPLES / "captions"
-SCENES = 100
 
 
 @pytest.fixture
@@ -103,7 +108,7 @@ async def test_judged_in_sequence_as_in_a_folder(tmp_path: Path, first: int) -> 
     tiny.write_scenes(tmp_path, SCENES)
     steps = {100: first, 200: 10, 300: 60}
     for step, mistakes in steps.items():
-        _write_scene_captions(tmp_path / "checkpoints" / f"step-{step}", step, mistakes)
+        write_scene_captions(tmp_path / "checkpoints" / f"step-{step}", step, mistakes)
     more = {"judging": "sequential", "alarms": "suite", "margin": 20.0}
     async with ChatServer(otherwise=judge) as chat:
         settings = JudgeSettings(model=f"tgi:{chat.url}", in_flight=16, anchors=False)
@@ -137,18 +142,6 @@ async def test_judged_in_sequence_as_in_a_folder(tmp_path: Path, first: int) -> 
         assert local.run == f"{local.checkpoint.name}-{one.run}"
         for name in ("state", "is_complete", "findings", "reason", "asked", "saved", "calls"):
             assert getattr(one, name) == getattr(local, name), name
-
-
-def _write_scene_captions(folder: Path, step: int, mistakes: int) -> None:
-    rows = (
-        {
-            "file_id": f"s{number:05}",
-            "caption": f"a {'mistake' if is_wrong else 'park'} {step} {number}",
-        }
-        for number in range(SCENES)
-        for is_wrong in (number < mistakes,)
-    )
-    tiny.lines(folder / "scene.jsonl", rows)
 
 
 async def test_the_run_of_an_abandoned_checkpoint_is_cancelled(tmp_path: Path) -> None:
@@ -200,7 +193,7 @@ async def test_what_is_judged_again_is_paid_once(tmp_path: Path) -> None:
                 tmp_path, benchmarks={"capability": part}, judging="sequential", margin=20.0
             )
             for step in (100, 200):
-                _write_scene_captions(tmp_path / "checkpoints" / f"step-{step}", step, 10)
+                write_scene_captions(tmp_path / "checkpoints" / f"step-{step}", step, 10)
             first, second = (
                 there.bucket.deliver(step, tmp_path / "checkpoints" / f"step-{step}")
                 for step in (100, 200)
@@ -209,7 +202,7 @@ async def test_what_is_judged_again_is_paid_once(tmp_path: Path) -> None:
             (baseline,) = await there.decided()
             choice, other = BaselineChoice(baseline), there.evaluator
             other.spent = Spending()
-            there.evaluator = replace(other, gateway=_Refusing(other.gateway))
+            there.evaluator = replace(other, gateway=RefusingGateway(other.gateway))
             with pytest.raises(BackendRejected):
                 await there.one(suite, second, choice=choice)
             entry = CheckpointEntry.new(suite.name, suite.version, second, "now")
@@ -222,21 +215,6 @@ async def test_what_is_judged_again_is_paid_once(tmp_path: Path) -> None:
             other.spent = Spending()
             await there.one(suite, second, 2, choice)
             assert other.spent == Spending()
-
-
-class _Refusing:
-    """A gateway that begins no run that is judged in sequence."""
-
-    def __init__(self, gateway: Any) -> None:
-        self._gateway = gateway
-
-    def __getattr__(self, name: str) -> Any:
-        return getattr(self._gateway, name)
-
-    async def start(self, request: Any) -> Any:
-        if request.judging is not None:
-            raise BackendRejected("no")
-        return await self._gateway.start(request)
 
 
 async def test_captions_that_are_not_there(there: SuiteInstallation, tmp_path: Path) -> None:

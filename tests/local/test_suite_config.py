@@ -72,10 +72,7 @@ def hook(**more: Any) -> dict[str, Any]:
         ),
         ({"benchmarks": {"captionq": PART}}, ":2: benchmarks: unknown benchmark 'captionq'"),
         ({"benchmarks": part(captioner="tgi:http://h#{nme}")}, "captioner: unknown field {nme}"),
-        (
-            {"benchmarks": part(captioner="tgi:http://h#{name.x}")},
-            "unknown field {name.x}",
-        ),
+        ({"benchmarks": part(captioner="tgi:http://h#{name.x}")}, "unknown field {name.x}"),
         ({"baseline": "last"}, ":5: baseline: expected previous, best, pinned:REVISION or tag:"),
         ({"margin": -1}, ":5: margin: "),
         ({"margin": True}, ":5: margin: expected a number, found true"),

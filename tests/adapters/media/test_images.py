@@ -1,7 +1,6 @@
 import io
 import struct
 import warnings
-import zlib
 from pathlib import Path
 from typing import Any
 
@@ -10,6 +9,7 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from PIL import Image, ImageOps
+from tests.fakes.png import png
 
 from caliper.adapters.media.bounds import MediaLimits
 from caliper.adapters.media.images import encode, open_image, picture_size
@@ -128,18 +128,6 @@ def test_a_truncated_file(tmp_path: Path, suffix: str) -> None:
         with pytest.raises(InvalidInput, match="not a readable picture") as caught:
             open_image(path, LIMITS)
         assert caught.value.file == str(path)
-
-
-def png(width: int, height: int, rows: bytes, bits: int = 8) -> bytes:
-    """A PNG in RGB that claims a size, and holds these rows."""
-
-    def chunk(kind: bytes, data: bytes) -> bytes:
-        checked = kind + data
-        return struct.pack(">I", len(data)) + checked + struct.pack(">I", zlib.crc32(checked))
-
-    header = struct.pack(">IIBBBBB", width, height, bits, 2, 0, 0, 0)
-    body = chunk(b"IHDR", header) + chunk(b"IDAT", zlib.compress(rows)) + chunk(b"IEND", b"")
-    return b"\x89PNG\r\n\x1a\n" + body
 
 
 def test_sixteen_bits_of_colour_become_their_upper_eight(tmp_path: Path) -> None:

@@ -9,6 +9,7 @@ import numpy as np
 import pytest
 from PIL import Image
 from tests.fakes.memory import run_measured
+from tests.fakes.png import chunk, png_of
 
 from caliper.adapters.media.thumbnails import Thumbnails
 from caliper.core.errors import InvalidInput
@@ -37,10 +38,6 @@ for name in names:
 
 def png(side: int, depth: int, kind: int, channels: int) -> bytes:
     """A square PNG of zeros, made without the memory that decoding it takes."""
-
-    def chunk(name: bytes, data: bytes) -> bytes:
-        return pack(">I", len(data)) + name + data + pack(">I", zlib.crc32(name + data))
-
     pressed = zlib.compressobj(9, wbits=-15)
     row = 1 + side * channels * depth // 8
     # Compressed once, for all rows are the same.
@@ -49,10 +46,7 @@ def png(side: int, depth: int, kind: int, channels: int) -> bytes:
     rows += pressed.flush() + pack(">HH", row * side % 65_521, 1)
     header = pack(">IIBBBBB", side, side, depth, kind, 0, 0, 0)
     palette = chunk(b"PLTE", bytes(6)) + chunk(b"tRNS", bytes(1)) if kind == 3 else b""
-    return (
-        b"\x89PNG\r\n\x1a\n" + chunk(b"IHDR", header) + palette
-        + chunk(b"IDAT", rows) + chunk(b"IEND", b"")
-    )  # fmt: skip
+    return png_of(header, palette + chunk(b"IDAT", rows))
 
 
 def red(kind: str, side: int, **options: object) -> bytes:
