@@ -6,7 +6,7 @@ import asyncio
 from collections.abc import AsyncGenerator, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import aclosing
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import cast
@@ -132,11 +132,10 @@ async def work(worker: KafkaMember, keys: Sequence[str]) -> None:
 
 async def test_work_goes_on_without_a_broker_and_ends_without_two(cluster: Cluster) -> None:
     # Of three partitions, each broker leads one; three copies of each are the brokers' own wish.
-    made = await asyncio.to_thread(apply_topics, cluster.access(), partitions=3)
+    patient = replace(cluster.access(), patience=60.0)
+    made = await asyncio.to_thread(apply_topics, patient, partitions=3)
     assert len(made) == len(TOPICS)
-    assert await asyncio.to_thread(copies, cluster.access()) == {
-        topic.name: {(3, 3)} for topic in TOPICS
-    }
+    assert await asyncio.to_thread(copies, patient) == {topic.name: {(3, 3)} for topic in TOPICS}
     stream, log = KafkaStream(cluster.access()), KafkaLog(cluster.access())
     worker = stream.consumer("judge-jobs", "judge")
     reading = cast("AsyncGenerator[Record]", log.read("verdicts", {}))
@@ -150,7 +149,7 @@ async def test_work_goes_on_without_a_broker_and_ends_without_two(cluster: Clust
             await read(reading, keys)
             await work(worker, keys)
         await worker.leave()
-    assert await asyncio.to_thread(settled, cluster.access(), "judge") >= 2 * 24
+    assert await asyncio.to_thread(settled, patient, "judge") >= 2 * 24
     await asyncio.to_thread(cluster.brokers[1].kill)
     with pytest.raises(StreamUnavailable):
         await stream.publish(Message("verdicts", "a", b"one copy is not enough"))

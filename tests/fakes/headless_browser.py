@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 
 from PIL import Image
-from playwright.sync_api import Browser, Page, sync_playwright
+from playwright.sync_api import Browser, Page, expect, sync_playwright
 from tests.servers.absence import leave_out
 
 SCREENS = tuple((width, scheme) for width in (360, 768, 1280) for scheme in ("light", "dark"))
@@ -53,6 +53,8 @@ def chromium(path: str) -> Iterator[Browser]:
     """While it lives, no test in the same process can have an event loop."""
     with sync_playwright() as playwright:
         browser = playwright.chromium.launch(executable_path=path, args=FLAGS)
+        # What is expected of a page has five seconds otherwise.
+        expect.set_options(timeout=_PATIENCE)
         yield browser
         browser.close()
 

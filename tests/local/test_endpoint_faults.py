@@ -16,6 +16,7 @@ from tests.fakes import chat_trouble, tiny
 from tests.fakes.bearer import token_for_all
 from tests.fakes.chat_server import ChatServer, Step
 from tests.fakes.numbered_judge import BROKEN, judging
+from tests.servers.process import free_ports
 
 from caliper.core.errors import ModelChanged
 from caliper.local.config import RunConfig, check_config
@@ -190,7 +191,7 @@ async def test_trouble_that_passes_leaves_no_trace(
 
 
 async def test_a_server_that_is_started_anew(tmp_path: Path, quiet: dict[int, Any]) -> None:
-    first = ChatServer([judging()] * 5, otherwise=chat_trouble.never())
+    first = ChatServer([judging()] * 5, otherwise=chat_trouble.never(), port=free_ports(1)[0])
     async with first:
         running = asyncio.create_task(run(first, tmp_path, "run"))
         await first.until_received(SAMPLES)
@@ -204,7 +205,7 @@ async def test_a_server_that_is_started_anew(tmp_path: Path, quiet: dict[int, An
 
 async def test_another_revision_in_mid_run_stops_it(tmp_path: Path) -> None:
     tiny.write_scenes(tmp_path, SAMPLES)
-    first = ChatServer([judging()] * 5, otherwise=chat_trouble.never())
+    first = ChatServer([judging()] * 5, otherwise=chat_trouble.never(), port=free_ports(1)[0])
     async with first:
         running = asyncio.create_task(run(first, tmp_path, "run"))
         await first.until_received(5 + 7)

@@ -10,7 +10,7 @@ import pytest
 from tests.fakes.chat_server import ChatServer
 from tests.fakes.readiness import Readiness
 from tests.fakes.telemetry import until
-from tests.servers.process import STARTS_WITHIN
+from tests.servers.process import STARTS_WITHIN, free_ports
 
 from caliper.adapters.stores.directory import DirectoryStore
 from caliper.core.errors import InvalidInput
@@ -62,7 +62,7 @@ async def test_an_endpoint_that_is_stopped_and_started(
 ) -> None:
     caplog.set_level(logging.INFO)
     async with asyncio.timeout(STARTS_WITHIN), AsyncExitStack() as stack:
-        async with ChatServer() as chat:
+        async with ChatServer(port=free_ports(1)[0]) as chat:
             parts = await parts_of(role, f"tgi:{chat.url}", ground)
             readiness = await stack.enter_async_context(watched(parts))
             await readiness.until(True)
@@ -85,7 +85,7 @@ def captioner_later(model: str, ground: Ground, pause: float = 0.02) -> ServiceP
 async def test_a_model_that_still_loads_is_waited_for(
     ground: Ground, caplog: pytest.LogCaptureFixture
 ) -> None:
-    async with ChatServer() as chat:
+    async with ChatServer(port=free_ports(1)[0]) as chat:
         pass
     page = asyncio.Event()
 

@@ -85,15 +85,19 @@ async def test_everything_twice(there: Installation) -> None:
     assert all(asked == needed for asked, needed in calls.values()), calls
 
 
-async def test_equal_runs_at_once_ask_no_more_than_one_of_them(there: Installation) -> None:
-    await there.another("judge", "judge-2")
-    await members(there.ground.kafka, JUDGE_JOBS, 2)
-    configs = [example(), example(name="another")]
-    runs = await asyncio.gather(*map(there.begin, configs))
-    assert len(set(runs)) == 2
-    ended = await asyncio.gather(*map(there.over, runs))
-    assert {each.state for each in ended} == {RunState.COMPLETE}
-    calls = await there.same_as_alone(runs[0], configs[0])
+async def test_equal_runs_at_once_ask_no_more_than_one_of_them(ground: Ground) -> None:
+    # A judge that loses its membership loses what it has not written, and another asks again.
+    session = {"kafka_session": "10"}
+    chats = {kind: ChatServer(delay=0.1, otherwise=steadfast) for kind in STAGES}
+    async with installed(ground, chats, **session) as there:
+        await there.another("judge", "judge-2", **session)
+        await members(ground.kafka, JUDGE_JOBS, 2)
+        configs = [example(), example(name="another")]
+        runs = await asyncio.gather(*map(there.begin, configs))
+        assert len(set(runs)) == 2
+        ended = await asyncio.gather(*map(there.over, runs))
+        assert {each.state for each in ended} == {RunState.COMPLETE}
+        calls = await there.same_as_alone(runs[0], configs[0])
     assert all(asked == needed for asked, needed in calls.values()), calls
 
 

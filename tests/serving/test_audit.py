@@ -22,7 +22,7 @@ from tests.fakes.loopback_server import (
     token_file,
 )
 from tests.fakes.methods import CONTRACTS, methods, path_of
-from tests.fakes.telemetry import RecordedTelemetry
+from tests.fakes.telemetry import RecordedTelemetry, until
 
 from caliper.api.evaluate.v1 import evaluate_pb2 as pb
 from caliper.api.judge.v1 import judge_pb2
@@ -178,6 +178,8 @@ async def test_a_pushed_dataset_has_its_name_in_the_line(
     for name, more in (("ours@v1", content), ("", content), ("ours@v1", [])):
         header = pb.UploadDatasetRequest(header=pb.DatasetHeader(name=name))
         await code_of(stub.UploadDataset(iter([header, *more]), metadata=TEAM))
+    # A refusal is written after the answer.
+    await until(lambda: len(ends(caplog)) == 3)
     assert ends(caplog) == [
         ("UploadDataset", "ours@v1", "OK"),
         ("UploadDataset", "b" * 64, "OK"),

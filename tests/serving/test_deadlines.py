@@ -31,7 +31,7 @@ from caliper.wiring.services import gateway_parts
 QUESTIONS = Path(__file__).resolve().parents[2] / "examples" / "captionqa" / "questions.json"
 # Seconds. What is told apart is whose deadline holds, not how long anything takes; deadlines are
 # rounded up on their way.
-SHORT, OWN, LONG = 1.5, 10.0, 3600.0
+SHORT, OWN, LONG = 4.0, 10.0, 3600.0
 ROUNDED = 1.0
 
 

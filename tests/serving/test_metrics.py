@@ -7,6 +7,7 @@ from pathlib import Path
 import aiohttp
 import pytest
 from aiohttp.test_utils import TestClient, TestServer
+from tests.servers.process import free_ports
 
 from caliper.adapters.cluster.certificates import Authority
 from caliper.adapters.metrics.catalogue import CERTIFICATE
@@ -92,10 +93,7 @@ async def test_metrics_are_given_by_own_names_only(host: str, status: int) -> No
 
 
 async def test_the_port_of_a_service_answers_own_names_only() -> None:
-    free = await asyncio.start_server(lambda *_: None, "127.0.0.1", 0)
-    address = Address(*free.sockets[0].getsockname())
-    free.close()
-    await free.wait_closed()
+    address = Address("127.0.0.1", *free_ports(1))
     (serve,) = metrics_parts(process_telemetry(), address).tasks
     serving = asyncio.ensure_future(serve())
     async with aiohttp.ClientSession() as session:

@@ -155,10 +155,10 @@ async def test_more_aggregators_than_slots_stand_by(there: Installation) -> None
     for _ in range(SLOTS + 1):
         there.another()
     await there.shared_by(SLOTS)
+    held = there.holders()
     runs = await one_of_each_slot(there)
     await there.scored(*runs)
     await there.ended(*runs)
-    held = there.holders()
     for process in there.processes[:SLOTS]:
         await process.stop()
     await there.shared_by(1)

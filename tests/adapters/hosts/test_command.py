@@ -129,12 +129,12 @@ async def test_a_loop_that_cannot_keep_the_trace_leaves_no_process(tmp_path: Pat
     [
         # A loaded machine takes longer than a second until it listens.
         (
-            {"more": ("slow",), "start": 5},
-            r"^not ready within 5 seconds: GET /health: HTTP 503; its output",
+            {"more": ("slow",), "start": 8},
+            r"^not ready within 8 seconds: GET /health: HTTP 503; its output",
         ),
         (
-            {"words": ("sh", "-c", "echo dark; sleep 60")},
-            r"^not ready within 1 seconds: GET /health: Connection refused; its output ends: dark$",
+            {"words": ("sh", "-c", "echo dark; sleep 60"), "start": 4},
+            r"^not ready within 4 seconds: GET /health: Connection refused; its output ends: dark$",
         ),
         (
             {"words": ("sh", "-c", "echo no memory; exit 3")},

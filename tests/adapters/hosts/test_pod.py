@@ -72,7 +72,7 @@ async def test_a_pod_is_made_waited_for_and_deleted(place: PodNamespace) -> None
                     }
                 ],
             },
-            r"^not ready within 3 seconds: the pod: pending, not ready: ErrImagePull$",
+            r"^not ready within 8 seconds: the pod: pending, not ready: ErrImagePull$",
         ),
         (
             {"phase": "Failed", "reason": "Evicted"},
@@ -80,14 +80,14 @@ async def test_a_pod_is_made_waited_for_and_deleted(place: PodNamespace) -> None
         ),
         (
             {"phase": "Running", "podIP": "127.0.0.1", "conditions": [READY]},
-            r"^not ready within 3 seconds: the pod: GET /v1/models: Connection refused$",
+            r"^not ready within 8 seconds: the pod: GET /v1/models: Connection refused$",
         ),
     ],
 )
 async def test_a_pod_that_does_not_get_ready_fails_and_says_why(
     place: PodNamespace, status: Mapping[str, Any], told: str
 ) -> None:
-    starting = asyncio.create_task(place.server(start=3).start(checkpoint(1), drop))
+    starting = asyncio.create_task(place.server(start=8).start(checkpoint(1), drop))
     await place.set_status(**status)
     with pytest.raises(BackendRejected, match=told):
         await starting

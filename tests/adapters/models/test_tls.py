@@ -7,6 +7,7 @@ import pytest
 from pydantic import SecretStr
 from tests.fakes.certificates import Pair, certify
 from tests.fakes.chat_server import ChatServer
+from tests.servers.process import free_ports
 
 from caliper.adapters.models.endpoint import parse_endpoints
 from caliper.adapters.models.tgi import TgiModel
@@ -79,7 +80,7 @@ async def test_a_certificate_of_another_host_is_refused(ca: Pair) -> None:
 
 
 async def test_a_call_is_refused_as_the_first_question_is(ca: Pair, tmp_path: Path) -> None:
-    async with ChatServer(tls=signed(ca, "here")) as server:
+    async with ChatServer(tls=signed(ca, "here"), port=free_ports(1)[0]) as server:
         model = TgiModel(*parse_endpoints(server.url), ca=ca.certificate)
         await model.resolve()
     # Behind the same port is somebody else now.

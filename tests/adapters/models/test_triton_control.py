@@ -32,7 +32,7 @@ async def test_a_full_queue_of_a_decoupled_model_is_overload(lent: Own) -> None:
     control = client_of(address, VLLM)
     await control.load()
     await control.close()
-    async with model_at(address, VLLM, seconds=2.0) as model:
+    async with model_at(address, VLLM, seconds=5.0) as model:
         many = await asyncio.gather(
             *(ask(model, "[silent]") for _ in range(20)), return_exceptions=True
         )

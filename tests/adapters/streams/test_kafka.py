@@ -153,7 +153,7 @@ async def test_a_topic_that_is_not_there_is_said_after_a_while(kafka: KafkaAcces
 
 
 async def test_a_job_longer_than_every_limit_keeps_the_membership(kafka: KafkaAccess) -> None:
-    topic, access = new_topic(kafka), replace(hasty(kafka), session=3.0, longest_pause=3.0)
+    topic, access = new_topic(kafka), replace(hasty(kafka), session=6.0, longest_pause=6.0)
     async with streaming(access) as stream:
         await publish(stream, topic, 1)
         member = stream.consumer(topic, "judge")

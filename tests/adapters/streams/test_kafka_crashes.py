@@ -33,7 +33,7 @@ asyncio.run(main(*sys.argv[1:]))
 
 
 async def started(
-    access: KafkaAccess, topic: str, count: int, session: float = 1.0
+    access: KafkaAccess, topic: str, count: int, session: float = 3.0
 ) -> tuple[asyncio.subprocess.Process, list[str]]:
     """A process that has received so many messages, and what it said about them."""
     process = await asyncio.create_subprocess_exec(
@@ -131,7 +131,7 @@ async def test_suspects_that_the_broker_dropped_do_not_hold_up_the_rest(kafka: K
         await member.leave()
 
 
-@pytest.mark.parametrize(("session", "theirs", "times"), [(2.0, 3.5, 0), (1.0, 12.0, 1)])
+@pytest.mark.parametrize(("session", "theirs", "times"), [(6.0, 7.0, 0), (2.0, 12.0, 1)])
 async def test_who_waits_for_a_dead_member_is_in_trouble_once_if_at_all(
     kafka: KafkaAccess,
     caplog: pytest.LogCaptureFixture,
@@ -140,7 +140,7 @@ async def test_who_waits_for_a_dead_member_is_in_trouble_once_if_at_all(
     times: int,
 ) -> None:
     topic = new_topic(kafka)
-    async with streaming(replace(hasty(kafka, patience=2.0), session=session)) as stream:
+    async with streaming(replace(hasty(kafka, patience=10.0), session=session)) as stream:
         await publish(stream, topic, 1)
         process, _ = await started(kafka, topic, 1, theirs)
         await kill(process)

@@ -3,17 +3,19 @@
 import asyncio
 from collections.abc import AsyncGenerator
 from contextlib import aclosing
+from functools import partial
 from typing import cast
 
 import pytest
 from tests.fakes.clock import PATIENCE
+from tests.fakes.fault_schedules import patient
 from tests.fakes.kafka_streams import hasty, new_topic, publish, received, streaming
 from tests.servers.process import ServerProcess
 
 from caliper.adapters.streams.kafka import KafkaMember, KafkaStream
 from caliper.adapters.streams.kafka_access import KafkaAccess
 from caliper.adapters.streams.kafka_log import KafkaLog
-from caliper.adapters.streams.kafka_topics import Topic, apply_topics
+from caliper.adapters.streams.kafka_topics import Topic, apply_topics, describe
 from caliper.core.envelopes import Delivery, Message, Record
 from caliper.core.errors import StreamUnavailable
 
@@ -59,7 +61,9 @@ async def test_a_broker_that_is_away_for_a_while_is_noticed_and_loses_nothing(
         await watcher.leave()
         await asyncio.to_thread(broker.start)
         for number in range(count // 2, count):
-            await stream.publish(Message(topic, f"key{number}", str(number).encode()))
+            # It may not lead the partitions yet.
+            message = Message(topic, f"key{number}", str(number).encode())
+            await patient(partial(stream.publish, message))
         for delivery in held:
             await member.acknowledge(delivery)
             settled.append(delivery.message.value)
@@ -130,6 +134,9 @@ async def test_partitions_that_are_added_under_a_reader_are_read_from_their_star
     async with asyncio.timeout(PATIENCE), aclosing(records):
         assert (await anext(records)).message.value == b"before"
         await asyncio.to_thread(apply_topics, kafka, (Topic(TOPIC, 4, {}),))
+        # Who asks before the broker knows them writes to the first for a minute.
+        while (await asyncio.to_thread(describe, kafka)).partitions[kafka.full_name(TOPIC)] < 4:
+            pass
         for key in keys:
             await after.publish(Message(TOPIC, key, key.encode()))
         found = [await anext(records) for _ in keys]
