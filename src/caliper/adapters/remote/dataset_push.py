@@ -114,19 +114,19 @@ class _Outline:
                 sha256 = hashlib.file_digest(stream, "sha256").hexdigest()
                 self.sizes[sha256] += stream.tell()
         except OSError as error:
-            raise InvalidInput(f"cannot read it: {error.strerror}", file=str(file)) from error
+            raise _unreadable(file, error) from error
         self._places[sha256] = file
         return sha256
 
-    def batches(self, digests: Iterable[str]) -> Iterator[set[str]]:
-        """The digests in groups, whose content goes with one call each."""
-        batch, size = set[str](), 0
+    def batches(self, digests: Iterable[str]) -> Iterator[list[str]]:
+        """The digests in groups, in their order. The content of a group goes with one call."""
+        batch, size = list[str](), 0
         for sha256 in digests:
-            batch.add(sha256)
-            size += self._places[sha256].stat().st_size
+            batch.append(sha256)
+            size += self.sizes[sha256]
             if size >= _BATCH:
                 yield batch
-                batch, size = set(), 0
+                batch, size = [], 0
         if batch:
             yield batch
 
@@ -134,7 +134,7 @@ class _Outline:
         self, paths: Iterable[str], contents: Mapping[str, int]
     ) -> Iterator[pb.UploadDatasetRequest]:
         """The messages of one call: about the media with these paths, and with these contents, each
-        from its offset on.
+        from its offset on. Raises InvalidInput naming a file that cannot be read any more.
         """
         parcel = self._parcel
         header = pb.DatasetHeader(
@@ -148,12 +148,23 @@ class _Outline:
         for path in paths:
             yield pb.UploadDatasetRequest(medium=_file(path, self.media[path]))
         for sha256, offset in contents.items():
-            with self._places[sha256].open("rb") as stream:
-                stream.seek(offset)
-                first = pb.DatasetContent(sha256=sha256, offset=offset, data=stream.read(_CHUNK))
-                yield pb.UploadDatasetRequest(content=first)
-                while data := stream.read(_CHUNK):
-                    yield pb.UploadDatasetRequest(content=pb.DatasetContent(data=data))
+            for content in _content(self._places[sha256], sha256, offset):
+                yield pb.UploadDatasetRequest(content=content)
+
+
+def _content(file: Path, sha256: str, offset: int) -> Iterator[pb.DatasetContent]:
+    try:
+        with file.open("rb") as stream:
+            stream.seek(offset)
+            yield pb.DatasetContent(sha256=sha256, offset=offset, data=stream.read(_CHUNK))
+            while data := stream.read(_CHUNK):
+                yield pb.DatasetContent(data=data)
+    except OSError as error:
+        raise _unreadable(file, error) from error
+
+
+def _unreadable(file: Path, error: OSError) -> InvalidInput:
+    return InvalidInput(f"cannot read it: {error.strerror}", file=str(file))
 
 
 def _file(name: str, sha256: str) -> pb.DatasetFile:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 from collections.abc import AsyncIterator, Callable, Iterator, Mapping, Sequence
 from functools import partial
 from typing import TYPE_CHECKING, Any
@@ -80,18 +81,36 @@ class RemoteGateway(Connection):
 
     async def _send(self, method: Any, parts: Callable[[], Iterator[Any]]) -> Any:
         async with translate_errors(self._target):
-            return await method(parts(), timeout=_LONG, metadata=self._target.metadata)
+            return await self._stream(method, parts)
 
     async def _upload(self, method: Any, parts: Callable[[], Iterator[Any]]) -> Any:
         async with translate_errors(self._target):
             try:
-                return await method(parts(), timeout=_LONG, metadata=self._target.metadata)
+                return await self._stream(method, parts)
             except grpc.aio.AioRpcError as error:
                 if error.code() is not grpc.StatusCode.INTERNAL:
                     raise
                 # If a rejection arrives while gRPC is sending, it reports only that sending
                 # failed. A retry reveals the reason, and uploads are idempotent.
-                return await method(parts(), timeout=_LONG, metadata=self._target.metadata)
+                return await self._stream(method, parts)
+
+    async def _stream(self, method: Any, parts: Callable[[], Iterator[Any]]) -> Any:
+        errors: list[Exception] = []
+
+        def noting() -> Iterator[Any]:
+            try:
+                yield from parts()
+            except Exception as error:
+                errors.append(error)
+                raise
+
+        try:
+            return await method(noting(), timeout=_LONG, metadata=self._target.metadata)
+        except asyncio.CancelledError:
+            # gRPC cancels a call whose messages raise an error, and tells nobody.
+            if errors:
+                raise errors[0] from None
+            raise
 
     async def start(self, request: EvaluationRequest) -> tuple[Evaluation, bool]:
         """Start or resume an evaluation. Also returns whether it is new."""
