@@ -19,6 +19,7 @@ from caliper.pipeline.store.owners import Ownership
 from caliper.pipeline.store.supplies import Admit
 from caliper.ports.storage import ObjectStore
 from caliper.serving.partial_contents import PartialContent, PartialContents
+from caliper.serving.threads import finish_in_thread
 from caliper.serving.uploads import UploadRoom, Uploads
 
 _CANCELLED_WITHIN = 0.2
@@ -153,12 +154,8 @@ class _Contents:
         """Write the next bytes."""
         self._room.add(len(data), "content.data")
         # Megabytes, and disks may be slow: in a thread, they do not block the event loop.
-        writing = asyncio.ensure_future(asyncio.to_thread(self._write, data))
-        try:
-            await asyncio.shield(writing)
-        finally:
-            # Also for a call that ends meanwhile, whose folder is then removed.
-            await asyncio.wait([writing])
+        # A call may end meanwhile: only after that is its folder removed.
+        await finish_in_thread(partial(self._write, data))
 
     def _write(self, data: bytes) -> None:
         with self._file.open("ab") as stream:

@@ -28,6 +28,7 @@ from caliper.pipeline.reports.verdict_query import VerdictQuery
 from caliper.serving.addresses import Address
 from caliper.serving.lifecycle import ServiceParts
 from caliper.serving.page_sources import PageSources
+from caliper.serving.threads import finish_in_thread
 from caliper.serving.web import WebServer
 
 _RUNS, _SAMPLES, _FLIPS, _CHECKPOINTS = 50, 1000, 40, 200
@@ -168,8 +169,7 @@ class Pages:
         key = (spec.benchmark(name).data, name, media)
         async with self._picture_slots:
             if key not in self._pictures:
-                show = self._sources.pictures(spec)
-                jpeg = await asyncio.to_thread(show, name, media)
+                jpeg = await finish_in_thread(partial(self._sources.pictures(spec), name, media))
                 if jpeg is None:
                     return None
                 self._pictures[key] = jpeg

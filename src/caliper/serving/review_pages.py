@@ -10,6 +10,7 @@ import asyncio
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime
+from functools import partial
 from http import HTTPStatus
 
 from aiohttp import hdrs, web
@@ -29,6 +30,7 @@ from caliper.building.review_round import ReviewRound
 from caliper.building.reviews import Review, ReviewVerdict, review_verdict
 from caliper.core.errors import InvalidInput, NotReady
 from caliper.serving.pages import page_response, picture_response
+from caliper.serving.threads import finish_in_thread
 
 _PICTURES_CACHED = 16
 
@@ -81,7 +83,7 @@ class ReviewPages:
         async with self._decoding:
             jpeg = self._pictures.get(image)
             if jpeg is None:
-                jpeg = await asyncio.to_thread(self._sources.picture, image)
+                jpeg = await finish_in_thread(partial(self._sources.picture, image))
             if jpeg is not None:
                 self._pictures[image] = jpeg
         return picture_response(jpeg)
