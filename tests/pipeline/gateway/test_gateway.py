@@ -1,11 +1,13 @@
 """Ending runs early, by what the store says alone."""
 
+import asyncio
 from collections.abc import AsyncGenerator
 from dataclasses import replace
 from datetime import datetime
 
 import pytest
 from tests.fakes.boards import Board, Front, scores
+from tests.fakes.clock import PATIENCE
 
 from caliper.adapters.streams.memory import MemoryStream
 from caliper.core.envelopes import Message
@@ -79,6 +81,32 @@ async def test_a_run_of_a_newer_release_hides_no_other(front: Front, name: str) 
     await write_json(front.store, f"run-index/{0:015}-{run}.json")
     front.store.objects[f"runs/{run}/{name}"] = b'{"schema": 999}'
     assert await (await front.gateway()).list() == Page((), "")
+
+
+class Hanging(MemoryStream):
+    """A broker that does not answer once it is told to hang."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.hangs, self.asked = False, asyncio.Event()
+
+    async def publish(self, message: Message) -> None:
+        if self.hangs:
+            self.asked.set()
+            await asyncio.Event().wait()
+        await super().publish(message)
+
+
+async def test_nobody_who_cancels_waits_for_starts(front: Front) -> None:
+    front.stream = stream = Hanging()
+    gateway, run = await front.start_run()
+    stream.hangs = True
+    starting = asyncio.create_task(gateway.start(replace(front.asked, name="another")))
+    await stream.asked.wait()
+    async with asyncio.timeout(PATIENCE):
+        await gateway.cancel(run)
+    assert await cancelled(front, run)
+    starting.cancel()
 
 
 async def test_what_is_over_is_not_cancelled(front: Front) -> None:

@@ -152,8 +152,10 @@ class Gateway:
                 await write_json(own_store, CANCELLED, cancelled=False)
                 await forget_refusal(own_store)
                 await replace_unreadable(own_store, END)
-                data = self.codec.write(PlanJob(spec.run_id))
-                await self.stream.publish(Message(PLAN_JOBS, f"{spec.run_id}/plan", data))
+        if complete is None:
+            # Whoever cancels a run does not wait for a broker that hangs.
+            data = self.codec.write(PlanJob(spec.run_id))
+            await self.stream.publish(Message(PLAN_JOBS, f"{spec.run_id}/plan", data))
         return complete or Evaluation(spec, RunState.PLANNING, started), created
 
     async def get(self, run: str) -> Evaluation:
