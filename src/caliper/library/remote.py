@@ -7,7 +7,7 @@ from contextlib import nullcontext
 from functools import partial
 
 from caliper.adapters.remote.gateway import RemoteGateway
-from caliper.core.errors import BackendUnavailable, InvalidInput, NotReady
+from caliper.core.errors import BackendTimeout, BackendUnavailable, InvalidInput, NotReady
 from caliper.core.run import REPORTED_STATES
 from caliper.library.progress import StatusLine, note
 from caliper.library.run import Run
@@ -45,7 +45,7 @@ async def evaluate(
                 async for ended in gateway.watch(run, _INTERVAL):
                     if line is not None:
                         line.update(partial(_line, ended))
-        except BackendUnavailable as error:
+        except (BackendUnavailable, BackendTimeout) as error:
             raise BackendUnavailable(f"{error}; run {run} continues there") from error
         if ended.state not in REPORTED_STATES:
             raise NotReady(f"run {run} is {ended.state}: {ended.error or 'it has no report'}")

@@ -193,6 +193,9 @@ def _failure(error: grpc.aio.AioRpcError, address: str) -> Exception:
         delay = _detail(error, RetryInfo()).retry_delay.ToNanoseconds() / 1e9
         return BackendOverloaded(f"{address}: {message}", delay or None)
     kind = _CODES.get(error.code(), BackendError)
+    if kind is BackendError and "RST_STREAM" in message:
+        # Of a proxy: gRPC tells most of their reasons as if the service had failed.
+        kind = BackendUnavailable
     return kind(message if kind in _OF_RUNS else f"{address}: {message}")
 
 
