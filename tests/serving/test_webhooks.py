@@ -1,5 +1,6 @@
 """Webhooks of MLflow, Hugging Face and W&B: payloads and headers as documented by each."""
 
+import asyncio
 import base64
 import hashlib
 import hmac
@@ -10,6 +11,7 @@ from typing import Any
 
 import aiohttp
 import pytest
+from tests.fakes.clock import PATIENCE
 from tests.fakes.suites import suite
 
 from caliper.adapters.stores.directory import DirectoryStore
@@ -129,6 +131,29 @@ async def test_a_delivery_registers_once_however_often_it_comes(
         for each in await receiver.entries()
     ]
     assert found == expected
+
+
+async def test_what_a_sender_that_gives_up_announced_is_registered(
+    receiver: Receiver, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    begun, go_on, register = asyncio.Event(), asyncio.Event(), receiver.registry.register
+
+    async def slow(*arguments: Any) -> Any:
+        begun.set()
+        await go_on.wait()
+        return await register(*arguments)
+
+    monkeypatch.setattr(receiver.registry, "register", slow)
+    sending = asyncio.create_task(receiver.deliver("mlflow", MLFLOW))
+    await begun.wait()
+    sending.cancel()
+    await asyncio.wait([sending])
+    # Whoever is answered now came after the end of that connection.
+    assert (await receiver.send("nobody", b"", {}))[0] == 404
+    go_on.set()
+    async with asyncio.timeout(PATIENCE):
+        while not await receiver.entries():
+            pass
 
 
 async def test_revisions_never_change_their_meaning(receiver: Receiver) -> None:

@@ -11,6 +11,7 @@ from contextlib import AbstractAsyncContextManager
 
 from aiohttp import web
 
+from caliper.core.checkpoints import CheckpointRevision
 from caliper.core.errors import InvalidInput, NotReady, StoreUnavailable
 from caliper.pipeline.suites.administration import Administration
 from caliper.pipeline.suites.webhooks import SENDERS
@@ -34,6 +35,7 @@ class WebhookReceiver:
         secret_of: Callable[[str], str | None],
     ) -> None:
         self._book, self._suites, self._secret_of = book, suites, secret_of
+        self._tasks = set[asyncio.Task[list[str]]]()
 
     def listening(
         self, address: Address, field: str, tls: ssl.SSLContext | None = None
@@ -60,7 +62,7 @@ class WebhookReceiver:
                 if not sender.is_genuine(secret.encode(), request.headers, body):
                     return web.Response(status=401)
                 checkpoints = sender.read(body)
-                made = [await self._book.register(each, self._suites) for each in checkpoints]
+                states = await asyncio.shield(self._registering(checkpoints))
         except InvalidInput as error:
             _LOG.warning("a webhook of %s announced nothing usable: %s", name, error)
             return _json(400, error=error.message)
@@ -69,8 +71,22 @@ class WebhookReceiver:
         except (StoreUnavailable, TimeoutError):
             # The sender tries again.
             return web.Response(status=503)
-        states = [str(entry.state) for entries in made for entry, _ in entries]
         return _json(200, checkpoints=len(checkpoints), states=states)
+
+    def _registering(self, checkpoints: Sequence[CheckpointRevision]) -> asyncio.Task[list[str]]:
+        # A sender may give up before a slow store does, and announce nothing again.
+        task = asyncio.create_task(self._register(checkpoints))
+        self._tasks.add(task)
+        task.add_done_callback(self._tasks.discard)
+        return task
+
+    async def _register(self, checkpoints: Sequence[CheckpointRevision]) -> list[str]:
+        try:
+            made = [await self._book.register(each, self._suites) for each in checkpoints]
+        except StoreUnavailable as error:
+            _LOG.warning("an announced checkpoint could not be registered: %s", error)
+            raise
+        return [str(entry.state) for entries in made for entry, _ in entries]
 
 
 def _json(status: int, **fields: object) -> web.Response:
