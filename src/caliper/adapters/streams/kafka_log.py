@@ -44,7 +44,7 @@ class KafkaLog:
         # A dedicated thread: the client blocks, and must be used by one thread only.
         thread = ThreadPoolExecutor(1, thread_name_prefix=f"log-{topic}")
         try:
-            client = await _call(topic, lambda: self._open(topic, offsets), thread)
+            client = await self._opened(topic, offsets, thread)
             try:
                 log, heard_at = _identity(client, topic), time.monotonic()
                 while True:
@@ -76,6 +76,18 @@ class KafkaLog:
     async def ends(self, topic: str) -> Mapping[int, int]:
         topic = self._access.full_name(topic)
         return await _call(topic, lambda: self._ends(topic), self._asking)
+
+    async def _opened(
+        self, topic: str, offsets: Mapping[int, int], thread: ThreadPoolExecutor
+    ) -> Any:
+        """A client that reads from the offsets on. Cancelling leaves none open."""
+        opening = thread.submit(self._open, topic, offsets)
+        try:
+            return await _call(topic, opening.result, thread)
+        except asyncio.CancelledError:
+            # Opening goes on in the thread, and the caller need not wait for its end.
+            thread.submit(lambda: opening.result().close())
+            raise
 
     def _open(self, topic: str, offsets: Mapping[int, int]) -> Any:
         client = self._access.reader()
