@@ -161,7 +161,8 @@ class KafkaMember:
 
     @property
     def trouble(self) -> Exception | None:
-        return self._poller.trouble
+        """Also that it has not joined its group yet."""
+        return self._poller.trouble or self._poller.absence
 
     @property
     def lag(self) -> Mapping[int, int]:
