@@ -96,6 +96,7 @@ class StreamContract:
             await stream.publish(message(topic, "a", number))
         consumer = stream.consumer(topic, "judge")
         held = [await received(consumer) for _ in range(3)]
+        assert consumer.trouble is None
         await lagging(consumer, 3)
         for delivery in held:
             await consumer.acknowledge(delivery)

@@ -182,7 +182,7 @@ class Installation:
 
     @asynccontextmanager
     async def readiness(self, names: Iterable[str]) -> AsyncIterator[dict[str, Readiness]]:
-        """Watch the readiness of services from now on; all must be ready at first."""
+        """Watch the readiness of services from when they are: told is only what comes after."""
         async with AsyncExitStack() as stack:
             services = {
                 name: await stack.enter_async_context(Readiness(self.ports[name])) for name in names
@@ -190,6 +190,8 @@ class Installation:
             async with asyncio.timeout(ENDS_WITHIN):
                 for each in services.values():
                     await each.until(True)
+            for each in services.values():
+                del each.told[:-1]
             yield services
 
     async def over(self, run: str) -> Evaluation:

@@ -77,6 +77,15 @@ async def test_an_endpoint_that_is_stopped_and_started(
     assert back == f"ready again: {role}'s model"
 
 
+async def test_a_service_in_one_process_is_ready_at_its_first_look(
+    ground: Ground, caplog: pytest.LogCaptureFixture
+) -> None:
+    parts = await parts_of("judge", "lexical", ground)
+    async with asyncio.timeout(STARTS_WITHIN), watched(parts) as readiness:
+        await readiness.until(True)
+    assert "not ready" not in caplog.text
+
+
 def captioner_later(model: str, ground: Ground, pause: float = 0.02) -> ServiceParts:
     settings = CaptionerSettings(model=model, retry_budget=pause)
     return loaded_later(lambda: captioner_parts(settings, ground), pause)

@@ -6,6 +6,7 @@ from typing import Any
 import grpc
 import pytest
 from grpc_health.v1 import health_pb2, health_pb2_grpc
+from tests.fakes.clock import PATIENCE
 from tests.fakes.loopback_server import OPTIONS, code_of, forever, judging, serving
 
 SERVING = health_pb2.HealthCheckResponse.SERVING
@@ -86,6 +87,24 @@ async def test_not_ready_before_the_first_checks_are_back() -> None:
         grpc.aio.insecure_channel(str(server.health_address)) as channel,
     ):
         assert await status_of(health_pb2_grpc.HealthStub(channel)) == NOT_SERVING
+
+
+async def test_a_service_that_still_begins_is_looked_at_more_often() -> None:
+    looks = iter((False, False, True))
+
+    async def check() -> None:
+        if not next(looks):
+            raise OSError("not yet")
+
+    options = replace(OPTIONS, check_every=3600.0)
+    async with (
+        asyncio.timeout(PATIENCE),
+        serving(judging(forever), checks={"work": check}, options=options) as server,
+        grpc.aio.insecure_channel(str(server.health_address)) as channel,
+    ):
+        watch = health_pb2_grpc.HealthStub(channel).Watch(asked())
+        await seen(watch, SERVING)
+        watch.cancel()
 
 
 async def test_all_checks_have_to_pass() -> None:

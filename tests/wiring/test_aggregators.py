@@ -3,15 +3,20 @@
 import asyncio
 import json
 from collections.abc import Awaitable, Callable, Iterator
+from contextlib import nullcontext
 from itertools import count
 
 import pytest
-from tests.fakes.clock import PATIENCE, FastClock
+from tests.fakes.clock import PATIENCE, FakeClock, FastClock
 from tests.fakes.evaluations import CAPTIONS, CODEC, event_of, scored, standalone, stored_run
 from tests.fakes.runs import Planned, part
 from tests.fakes.stores import MemoryStore
+from tests.servers.process import free_ports
 
+from caliper.adapters.streams.kafka_access import KafkaAccess
+from caliper.adapters.streams.kafka_log import KafkaLog
 from caliper.adapters.streams.memory import MemoryStream
+from caliper.core.errors import StreamUnavailable
 from caliper.core.messages import EventKind
 from caliper.core.run import RunState
 from caliper.pipeline.aggregation.slots import SLOTS, slot_of
@@ -180,3 +185,13 @@ async def test_every_aggregator_tells_the_scores_of_every_run(there: Installatio
             assert found.state is RunState.COMPLETE
     for process in there.processes:
         await process.stop()
+
+
+async def test_whoever_leads_nothing_yet_is_ready_once_it_reached_the_topics() -> None:
+    [port] = free_ports(1)
+    stream, store, clock = MemoryStream(logs=(VERDICTS, RUNS)), MemoryStore(), FakeClock()
+    away = KafkaLog(KafkaAccess(f"127.0.0.1:{port}", patience=0.5))
+    for logs, reached in ((away, False), (stream, True)):
+        parts, _ = aggregator_parts(Ground(store, stream, logs, CODEC, clock))
+        with nullcontext() if reached else pytest.raises(StreamUnavailable, match=RUNS):
+            await parts.checks["topics"]()

@@ -39,7 +39,9 @@ class Consumer(GroupMember, Protocol):
 
     @property
     def trouble(self) -> Exception | None:
-        """The current connection error; None while the stream is reachable."""
+        """The current connection error, or why it is not a member of its group yet, or any more;
+        None while the stream is reachable and it may receive.
+        """
         ...
 
     async def receive(self) -> Delivery | None:

@@ -12,6 +12,8 @@ from grpc_health.v1 import health_pb2, health_pb2_grpc
 from caliper.serving.calls import Context
 
 _LOG = logging.getLogger(__name__)
+# Seconds between two looks until the first success: a service joins its groups within a few.
+_START = 1.0
 
 LIVE = "live"
 """The service name for liveness checks: SERVING as long as the process answers.
@@ -89,10 +91,12 @@ async def follow(health: Health, checks: Mapping[str, Check], interval: float) -
     """Run all checks every `interval` seconds until cancelled, and set readiness: ready if none
     fails.
 
-    A check fails if it takes longer than `interval` seconds, or 5 s if that is more: a busy machine
-    is not an outage. The beginning and the end of each failure are logged.
+    Until the service was ready once, they run every second, if that is more often. A check fails if
+    it takes longer than `interval` seconds, or 5 s if that is more: a busy machine is not an
+    outage. The beginning and the end of each failure are logged.
     """
     failing: dict[str, str] = {}
+    rest = min(interval, _START)
     while True:
         running = (_failure(check, max(interval, 5.0)) for check in checks.values())
         troubles = dict(zip(checks, await asyncio.gather(*running), strict=True))
@@ -103,7 +107,9 @@ async def follow(health: Health, checks: Mapping[str, Check], interval: float) -
             _LOG.info("ready again: %s", name)
         failing = now
         health.set_ready(not failing)
-        await asyncio.sleep(interval)
+        if not failing:
+            rest = interval
+        await asyncio.sleep(rest)
 
 
 async def _failure(check: Check, seconds: float) -> str:

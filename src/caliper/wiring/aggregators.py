@@ -32,9 +32,11 @@ from caliper.pipeline.store.plan import Captions
 from caliper.pipeline.work.authentic_stream import Signatures
 from caliper.ports.stages import ScoreBoard, StopRule
 from caliper.ports.storage import ReportSink
+from caliper.ports.stream import LogReader
 from caliper.ports.telemetry import SILENT
 from caliper.serving import aggregator
 from caliper.serving.grpc_server import Service
+from caliper.serving.health import Check
 from caliper.serving.lifecycle import ServiceParts, store_check
 from caliper.wiring.grounds import Ground
 from caliper.wiring.models import ModelRoom
@@ -94,15 +96,29 @@ def aggregator_parts(
     parts = ServiceParts(
         services=(Service(servicer.contract, servicer),),
         tasks=tuple(tasks),
-        checks={"store": store_check(ground.store), "topics": partial(_check_topics, followers)},
+        checks={
+            "store": store_check(ground.store),
+            "topics": _topics_check(ground.logs, followers),
+        },
         close=ground.close,
     )
     return parts, scores
 
 
-async def _check_topics(followers: Sequence[Follower]) -> None:
-    for follower in followers:
-        await follower.check()
+def _topics_check(logs: LogReader, followers: Sequence[Follower]) -> Check:
+    """A check that the topics were reached once, and that nothing hinders their followers."""
+    was_reached = False
+
+    async def check() -> None:
+        nonlocal was_reached
+        if not was_reached:
+            # Followers without a lease ask no topic.
+            await logs.ends(RUNS)
+            was_reached = True
+        for follower in followers:
+            await follower.check()
+
+    return check
 
 
 def _measurements(

@@ -35,6 +35,7 @@ class KafkaStream:
     def __init__(self, access: KafkaAccess) -> None:
         self._access = access
         self._producer: Any = None
+        self._making: asyncio.Future[Any] | None = None
         self._open_lock = asyncio.Lock()
         self._close_tasks: set[asyncio.Task[None]] = set()
         self._known_topics: set[str] = set()
@@ -73,9 +74,7 @@ class KafkaStream:
             return self._producer
         async with self._open_lock:
             try:
-                if self._producer is None:
-                    self._producer = await asyncio.to_thread(self._access.producer)
-                producer = self._producer
+                producer = self._producer or await self._made()
                 await asyncio.to_thread(producer.partitions_for, topic)
             except KafkaError as error:
                 raise unavailable(f"no answer about topic {topic}", error) from error
@@ -83,6 +82,24 @@ class KafkaStream:
                 raise StreamUnavailable("Kafka: the producer was replaced meanwhile")
             self._known_topics.add(topic)
             return producer
+
+    async def _made(self) -> Any:
+        """A new producer. If its caller is cancelled, the next one gets it: a producer that nobody
+        closes keeps its thread and its sockets.
+        """
+        making = self._making
+        if making is None:
+            making = asyncio.get_running_loop().run_in_executor(None, self._access.producer)
+            making.add_done_callback(self._keep)
+            self._making = making
+        # Waiting, unlike awaiting, does not cancel what it waits for.
+        await asyncio.wait([making])
+        return making.result()
+
+    def _keep(self, making: asyncio.Future[Any]) -> None:
+        self._making = None
+        if making.exception() is None:
+            self._producer = making.result()
 
     def _replace(self, producer: Any) -> None:
         """Publish with a new producer from now on.
@@ -116,6 +133,8 @@ class KafkaStream:
     async def close(self) -> None:
         """Close the clients. Consumers leave by themselves."""
         await asyncio.to_thread(self._untaken.close)
+        if self._making is not None:
+            await asyncio.wait([self._making])
         if self._producer is not None:
             producer, self._producer = self._producer, None
             self._known_topics.clear()
@@ -142,7 +161,8 @@ class KafkaMember:
 
     @property
     def trouble(self) -> Exception | None:
-        return self._poller.trouble
+        """Also that it has not joined its group yet."""
+        return self._poller.trouble or self._poller.absence
 
     @property
     def lag(self) -> Mapping[int, int]:

@@ -22,6 +22,8 @@ _PROBE = 2.0
 _POLL_MS = 500
 # A poll costs the same whatever it brings. So one that brought few records is followed by a rest.
 _FEW, _REST = 64, 0.2
+# Questions about logs that run at once. The others wait: each takes long while Kafka hangs.
+_QUESTIONS = 2
 _Result = TypeVar("_Result")
 
 
@@ -30,6 +32,8 @@ class KafkaLog:
 
     def __init__(self, access: KafkaAccess) -> None:
         self._access = access
+        # Not the threads of the event loop, which whatever else the process does would wait for.
+        self._asking = ThreadPoolExecutor(_QUESTIONS, thread_name_prefix="log-ends")
 
     async def read(self, topic: str, offsets: Mapping[int, int]) -> AsyncGenerator[Record, None]:
         """Partitions that are added meanwhile are read from their start. Raises StreamUnavailable
@@ -40,7 +44,7 @@ class KafkaLog:
         # A dedicated thread: the client blocks, and must be used by one thread only.
         thread = ThreadPoolExecutor(1, thread_name_prefix=f"log-{topic}")
         try:
-            client = await _call(topic, lambda: self._open(topic, offsets), thread)
+            client = await self._opened(topic, offsets, thread)
             try:
                 log, heard_at = _identity(client, topic), time.monotonic()
                 while True:
@@ -67,11 +71,23 @@ class KafkaLog:
     async def identity(self, topic: str) -> str:
         """As Kafka assigned it; empty if the broker supports none."""
         topic = self._access.full_name(topic)
-        return await _call(topic, lambda: self._identity(topic))
+        return await _call(topic, lambda: self._identity(topic), self._asking)
 
     async def ends(self, topic: str) -> Mapping[int, int]:
         topic = self._access.full_name(topic)
-        return await _call(topic, lambda: self._ends(topic))
+        return await _call(topic, lambda: self._ends(topic), self._asking)
+
+    async def _opened(
+        self, topic: str, offsets: Mapping[int, int], thread: ThreadPoolExecutor
+    ) -> Any:
+        """A client that reads from the offsets on. Cancelling leaves none open."""
+        opening = thread.submit(self._open, topic, offsets)
+        try:
+            return await _call(topic, opening.result, thread)
+        except asyncio.CancelledError:
+            # Opening goes on in the thread, and the caller need not wait for its end.
+            thread.submit(lambda: opening.result().close())
+            raise
 
     def _open(self, topic: str, offsets: Mapping[int, int]) -> Any:
         client = self._access.reader()
@@ -131,9 +147,7 @@ def _poll(client: Any, topic: str, offsets: Mapping[int, int]) -> Mapping[Any, A
     return polled
 
 
-async def _call(
-    topic: str, work: Callable[[], _Result], thread: ThreadPoolExecutor | None = None
-) -> _Result:
+async def _call(topic: str, work: Callable[[], _Result], thread: ThreadPoolExecutor) -> _Result:
     try:
         return await asyncio.get_running_loop().run_in_executor(thread, work)
     except KafkaError as error:

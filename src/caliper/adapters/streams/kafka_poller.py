@@ -59,9 +59,20 @@ class KafkaPoller:
         self._stopping, self._woken = Event(), Event()
         self._committed_at = self._answered_at = self._rest_at = time.monotonic()
         self._longest = _POLL
+        self._member_at = float("-inf")
         self.trouble: StreamUnavailable | None = None
         self.lag: Mapping[int, int] = {}
         self.rebalances = 0
+
+    @property
+    def absence(self) -> StreamUnavailable | None:
+        """The error of a member that has not joined its group, or has been out of it for longer
+        than a rebalance. kafka-python retries that for ever and tells nobody, as of a group
+        without a coordinator.
+        """
+        if time.monotonic() <= self._member_at + 2 * self._access.session:
+            return None
+        return StreamUnavailable(f"Kafka: not a member of group {self._group}")
 
     def start(self) -> None:
         """Start the thread, which joins the group."""
@@ -126,12 +137,18 @@ class KafkaPoller:
         up in the meantime makes all others join again.
         """
         now = time.monotonic()
-        state = client.group_metadata().state
+        state = self._state(client)
         if state is not MemberState.REBALANCING:
             self._rest_at = now
         elif now > self._rest_at + 2 * self._access.session:
             raise StreamUnavailable(f"Kafka: group {self._group} keeps rebalancing")
         return self._longest if state is MemberState.STABLE else _JOIN
+
+    def _state(self, client: Any) -> str:
+        state: str = client.group_metadata().state
+        if state is MemberState.STABLE:
+            self._member_at = time.monotonic()
+        return state
 
     @property
     def _probe_ms(self) -> int:
@@ -213,7 +230,7 @@ class KafkaPoller:
         answer says nothing about a group that keeps rebalancing.
         """
         self._answered_at = time.monotonic()
-        if self.trouble is not None and client.group_metadata().state is MemberState.STABLE:
+        if self._state(client) is MemberState.STABLE and self.trouble is not None:
             self.trouble = None
             self._announce()
 

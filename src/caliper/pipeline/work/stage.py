@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 
+from caliper.core.errors import StreamUnavailable
 from caliper.pipeline.work.worker import GiveUp, Handle, Worker, WorkerLimits
 from caliper.ports.clock import Clock
 from caliper.ports.stream import JobStream
@@ -41,6 +42,8 @@ class Stage:
             self._worker.stop()
 
     async def check(self) -> None:
-        """Raise the error that has paused the work, if any."""
-        if self._worker is not None and self._worker.trouble is not None:
+        """Raise the error that has paused the work, if any; StreamUnavailable before it began."""
+        if self._worker is None:
+            raise StreamUnavailable(f"work on {self.topic} has not begun")
+        if self._worker.trouble is not None:
             raise self._worker.trouble
