@@ -143,9 +143,10 @@ class Aggregator:
             run.retries.difference_update(
                 verdict.index for verdict in message.verdicts if verdict.outcome != UNDRAWN
             )
-        except InvalidInput as error:
-            # An object of the run is unreadable.
-            self.table.fail(run, error)
+        except Misfit:
+            raise
+        except Exception as error:  # noqa: BLE001 - told apart there
+            self.table.blame(run, error)
 
     async def _event(self, record: Record, sender: str) -> None:
         event = _decoded(self._codec.read_run_event, record)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from caliper.core.errors import InvalidInput, NotFound, NotReady
+from caliper.core.errors import InvalidInput
 from caliper.core.messages import RunEnded
 from caliper.core.run import RunState
 from caliper.pipeline.aggregation.outlets import Bounds, Outlets
@@ -51,8 +51,8 @@ class Conclusion:
             if run.due_state is None and run.spec.judging and advance is not None:
                 try:
                     await advance(run)
-                except (InvalidInput, NotFound, NotReady) as error:
-                    self._table.fail(run, error)
+                except Exception as error:  # noqa: BLE001 - told apart there
+                    self._table.blame(run, error)
             if run.is_due and self._may_end(run):
                 await self._end(run)
 
@@ -111,8 +111,8 @@ class Conclusion:
                     result = await self._files.write(
                         run, ending, self._table.live, spending, pictures=pictures
                     )
-            except InvalidInput as error:
-                self._table.fail(run, error)
+            except Exception as error:  # noqa: BLE001 - told apart there
+                self._table.blame(run, error)
             else:
                 seconds = self._clock.monotonic() - started
                 self._outlets.telemetry.record(StepEnded(run.run, Step.REPORT, seconds))

@@ -2,12 +2,20 @@
 
 from __future__ import annotations
 
+import logging
 from collections import Counter
 from collections.abc import Iterator
 
 from cachetools import FIFOCache, LRUCache
 
-from caliper.core.errors import CaliperError, DataLoss, InvalidInput
+from caliper.core.errors import (
+    CaliperError,
+    DataLoss,
+    FunctionFailed,
+    InvalidInput,
+    JobFate,
+    error_policy,
+)
 from caliper.core.messages import RunEnded
 from caliper.core.run import RunState
 from caliper.pipeline.aggregation.outlets import Bounds, Outlets, Trouble
@@ -22,6 +30,9 @@ from caliper.ports.clock import Clock
 from caliper.ports.stages import Scores
 from caliper.ports.storage import ObjectStore
 
+_LOG = logging.getLogger(__name__)
+# Not RuntimeError: a process that stops raises it as well.
+_OF_FUNCTIONS = (ArithmeticError, AttributeError, LookupError, TypeError, ValueError)
 _ABSENT_RUNS, _ANNOUNCED_RUNS = 1024, 4096
 
 
@@ -126,10 +137,21 @@ class RunTable:
         self.warn(Trouble.LOST, f"run {run}: {error}")
 
     def fail(self, run: RunLedger, error: CaliperError) -> None:
-        """Fail a run until it is planned again: an object that it needs cannot be read."""
+        """Fail a run until it is planned again, as after an object that cannot be read."""
         run.is_broken, run.error = True, str(error)
         with log_subject(run.run):
             self.warn(Trouble.LOST, f"run {run.run}: {error}")
+
+    def blame(self, run: RunLedger, error: Exception) -> None:
+        """Fail a run for an error of its own, as of an object that it needs or of its benchmark,
+        which may be another package's: other runs go on. Raises any other error again.
+        """
+        if isinstance(error, _OF_FUNCTIONS):
+            _LOG.error("run %s: its benchmark failed", run.run, exc_info=error)
+            error = FunctionFailed(f"{type(error).__name__}: {error}", error)
+        if not isinstance(error, CaliperError) or error_policy(error).fate is JobFate.PAUSE:
+            raise error
+        self.fail(run, error)
 
     def note_end(self, event: RunEnded) -> None:
         """Note an announced end, by this aggregator or its predecessor."""
