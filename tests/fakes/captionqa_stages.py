@@ -157,9 +157,10 @@ class Bench:
         await work(plan, stages, stream, follow, over)
         return stream
 
-    async def keep(self, job: CaptionJob, caption: Caption) -> None:
+    async def keep(self, job: CaptionJob, caption: Caption) -> Caption:
         self.kept.append((job.benchmark, caption))
         self.notes.on_caption(job.benchmark, job.sample)
+        return caption
 
     async def no_captions(self, _: RunLedger) -> Captions:
         return {}

@@ -158,8 +158,8 @@ class Installation:
             spec = await jobs.spec(job.run, job.benchmark)
             return spec and Writer(spec)
 
-        async def keep(job: CaptionJob, caption: Caption) -> None:
-            await save_caption(store, job.run, job.benchmark, caption)
+        async def keep(job: CaptionJob, caption: Caption) -> Caption:
+            return await save_caption(store, job.run, job.benchmark, caption)
 
         reading = ExamineHandler(stream, CODEC, reader_of, ignore_usage, ignore_verdicts, jobs.fail)
         self.handlers = {QA_JOBS: reading, CAPTION_JOBS: CaptionHandler(reading, writer_of, keep)}

@@ -129,11 +129,12 @@ class CaptionPasses:
                 calls += calls_of(self._spec, job) - 1
         return calls
 
-    async def keep(self, job: CaptionJob, caption: Caption) -> None:
-        """Store a caption."""
+    async def keep(self, job: CaptionJob, caption: Caption) -> Caption:
+        """Keep a caption, and return it."""
         self.captions.texts[job.benchmark].update([(caption.sample, caption.plain)])
         is_new = self.captions.lacking[job.benchmark].pop(job.sample, None) is None
         self._note(is_new=is_new)
+        return caption
 
     def note_failure(self, job: ExamineJob, verdicts: Verdicts) -> None:
         """Note that a sample got no caption."""

@@ -267,10 +267,11 @@ class LocalRun:
     async def _on_run_ended(self, _: RunEnded) -> None:
         self._ended.set()
 
-    async def _keep_caption(self, job: CaptionJob, caption: Caption) -> None:
-        await save_caption(self._store, job.run, job.benchmark, caption)
+    async def _keep_caption(self, job: CaptionJob, caption: Caption) -> Caption:
+        caption = await save_caption(self._store, job.run, job.benchmark, caption)
         self._written.setdefault(job.benchmark, {})[caption.sample] = caption.plain
         self._watcher.on_caption(job.benchmark, job.sample)
+        return caption
 
     @property
     def _captions(self) -> Captions:

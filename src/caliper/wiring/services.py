@@ -161,8 +161,8 @@ async def captioner_parts(
         inline = InlineMedia(decoders, part.preparation or Preparation())
         return StoredMedia(ground.store, index, part.data, inline, part.media)
 
-    async def keep(job: CaptionJob, caption: Caption) -> None:
-        await save_caption(ground.store, job.run, job.benchmark, caption)
+    async def keep(job: CaptionJob, caption: Caption) -> Caption:
+        return await save_caption(ground.store, job.run, job.benchmark, caption)
 
     checkpoint = Checkpoint(dict.fromkeys(all_names(), model), pack, media_of, holding)
     stage = _stages(ground, gate, settings, "captioner").captioning(checkpoint, keep)

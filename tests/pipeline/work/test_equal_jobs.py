@@ -13,6 +13,7 @@ from tests.fakes.stores import MemoryStore
 
 from caliper.adapters.streams.memory import MemoryStream
 from caliper.adapters.wire.protobuf_codec import ProtobufCodec
+from caliper.core.caption import Caption
 from caliper.core.errors import BackendUnavailable
 from caliper.core.messages import CaptionJob, ExamineJob
 from caliper.core.run import RunSpec
@@ -90,7 +91,11 @@ async def test_a_sample_that_is_delivered_twice_is_captioned_once(name: str) -> 
         return Captioner(specs[job.run], model, OpenPack(), media, store)
 
     examining = ExamineHandler(MemoryStream(), CODEC, ignore, ignore)
-    handler = CaptionHandler(examining, captioner_of, ignore)
+
+    async def keep(_: CaptionJob, caption: Caption) -> Caption:
+        return caption
+
+    handler = CaptionHandler(examining, captioner_of, keep)
     jobs = (CaptionJob(each.run_id, "captionqa", item.sample, (item,)) for each in (spec, other))
     attempts = [handler.handle(Attempt(CODEC.write(job))) for job in jobs]
     assert await asyncio.gather(*attempts) == [None, None]

@@ -14,15 +14,17 @@ from __future__ import annotations
 import asyncio
 import re
 from collections.abc import Awaitable, Callable, Mapping
+from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path, PurePosixPath
 from types import MappingProxyType
 
 from caliper.core.caption import Caption
 from caliper.core.errors import DataLoss, InvalidInput
-from caliper.core.keys import digest, text_digest
+from caliper.core.keys import canonical_json, digest, text_digest
 from caliper.core.outcome import Reason
 from caliper.core.question import Failure
+from caliper.core.run import SCHEMA
 from caliper.pipeline.store.caption_archive import UNREADABLE, read_archive, write_archive
 from caliper.pipeline.store.disk_spill import SpilledTexts, temporary_folder
 from caliper.pipeline.store.owners import Ownership, caption_owners
@@ -179,11 +181,24 @@ async def _read_lacking(store: ObjectStore, name: str) -> Mapping[str, Failure]:
         raise DataLoss(f"not reasons by sample: {error!r}", file=key) from error
 
 
-async def save_caption(store: ObjectStore, run: str, name: str, caption: Caption) -> None:
-    """Store a caption that a captioner wrote for a run. Raises StoreUnavailable or StoreFull."""
+async def save_caption(store: ObjectStore, run: str, name: str, caption: Caption) -> Caption:
+    """Store a caption that a captioner wrote for a run, unless the run has one of the sample. All
+    verdicts on a sample are about one caption, so the first stays: returns that of the run.
+
+    Raises StoreUnavailable or StoreFull.
+    """
     key = caption_key(run, name, caption.sample)
     flags = {"truncated": True} if caption.truncated else {}
-    await write_json(store, key, sample=caption.sample, caption=caption.text, **flags)
+    fields = {"schema": SCHEMA, "sample": caption.sample, "caption": caption.text, **flags}
+    data = canonical_json(fields)
+    if await store.replace(key, data, None) is not None:
+        return caption
+    with suppress(DataLoss):
+        if (first := await _read_caption(store, key)) is not None:
+            return first
+    # What is there cannot be read.
+    await store.put(key, data)
+    return caption
 
 
 async def read_caption(store: ObjectStore, run: str, name: str, sample: str) -> str | None:

@@ -17,6 +17,7 @@ from caliper.core.errors import (
     BudgetSpent,
     CaliperError,
     DataLoss,
+    FunctionFailed,
     InvalidInput,
     ModelChanged,
     NotFound,
@@ -39,10 +40,13 @@ ExaminerOf = Callable[[ExamineJob], Awaitable[Examiner | None]]
 CaptionerOf = Callable[[CaptionJob], Awaitable[Captioner | None]]
 OnVerdicts = Callable[[ExamineJob, Verdicts], None]
 RecordUsage = Callable[[ExamineJob | CaptionJob], Awaitable[None]]
-SaveCaption = Callable[[CaptionJob, Caption], Awaitable[None]]
-
-
+SaveCaption = Callable[[CaptionJob, Caption], Awaitable[Caption]]
+"""Returns the caption that the run has from now on: another worker may have been first."""
 OnRunFailure = Callable[[str, CaliperError], Awaitable[None]]
+
+
+_OF_RUNS = (ModelChanged, DataLoss, FunctionFailed)
+"""Errors of a run: its jobs are not at fault, nor are other runs."""
 
 
 async def raise_error(_: str, error: CaliperError) -> None:
@@ -59,8 +63,8 @@ class ExamineHandler:
     """Examines jobs and publishes their verdicts. Equal jobs are worked on one at a time.
 
     `record_usage` is called with a job before its results are published, and `on_verdicts` after
-    its verdicts are. `on_run_failure` is called with a run whose model has changed, or that lost an
-    object: the job is not at fault.
+    its verdicts are. `on_run_failure` is called with a run whose model has changed or whose
+    function fails, or that lost an object: the job is not at fault.
     """
 
     stream: JobStream
@@ -89,7 +93,7 @@ class ExamineHandler:
                 return None
             async with self.lock_of(job, examiner.spec):
                 result = await examiner.conclude(job)
-        except (ModelChanged, DataLoss) as error:
+        except _OF_RUNS as error:
             await self.on_run_failure(job.run, error)
             return None
         return await self.settle(job, result, attempt)
@@ -160,7 +164,7 @@ class CaptionHandler:
                     await self._caption(job, captioner)
                     return None
                 result = await captioner.answer(job)
-        except (ModelChanged, DataLoss) as error:
+        except _OF_RUNS as error:
             await self.examining.on_run_failure(job.run, error)
             return None
         return await self.examining.settle(_examine_job(job), result, attempt)
@@ -175,7 +179,7 @@ class CaptionHandler:
             examine_job = _examine_job(job)
             await self.examining.publish(examine_job, unscored_job(examine_job, caption))
             return
-        await self.save_caption(job, caption)
+        caption = await self.save_caption(job, caption)
         await self.examining.record_usage(job)
         jobs = RunJobs(job.run, self.examining.codec, {}, job.cap)
         await self.examining.stream.publish(jobs.examination(job.items, caption).message)
