@@ -4,6 +4,7 @@ import asyncio
 from collections.abc import AsyncGenerator
 from dataclasses import replace
 from datetime import datetime
+from pathlib import Path
 
 import pytest
 from tests.fakes.boards import Board, Front, scores
@@ -13,6 +14,7 @@ from caliper.adapters.streams.memory import MemoryStream
 from caliper.core.envelopes import Message
 from caliper.core.errors import BackendUnavailable, NotFound, StreamUnavailable
 from caliper.core.run import RunState
+from caliper.core.terms import Terms
 from caliper.pipeline.gateway.gateway import Page
 from caliper.pipeline.planning.publisher import PLAN_JOBS
 from caliper.pipeline.store.plan import SUMMARY
@@ -107,6 +109,38 @@ async def test_nobody_who_cancels_waits_for_starts(front: Front) -> None:
         await gateway.cancel(run)
     assert await cancelled(front, run)
     starting.cancel()
+
+
+async def test_a_start_whose_caller_leaves_undoes_no_later_cancellation(front: Front) -> None:
+    gateway, run = await front.start_run()
+    spec, put = await gateway.runs.spec(run), front.store.put
+    writing, go_on, done = (asyncio.Event() for _ in range(3))
+
+    async def written(key: str, data: bytes | Path) -> None:
+        writing.set()
+        await go_on.wait()
+        await put(key, data)
+        done.set()
+
+    async def slow(key: str, data: bytes | Path) -> None:
+        if key.endswith("/cancelled.json") and not writing.is_set():
+            # As in a thread: it goes on whoever leaves.
+            await asyncio.shield(asyncio.ensure_future(written(key, data)))
+        else:
+            await put(key, data)
+
+    front.store.put = slow  # type: ignore[method-assign]
+    starting = asyncio.create_task(gateway.begin(spec, Terms()))
+    await writing.wait()
+    starting.cancel()
+    cancelling = asyncio.create_task(gateway.cancel(run))
+    await asyncio.wait([starting])
+    # Without the start's lock, this would be all that it needs.
+    await asyncio.wait([cancelling], timeout=0.2)
+    go_on.set()
+    await done.wait()
+    await cancelling
+    assert await cancelled(front, run)
 
 
 async def test_what_is_over_is_not_cancelled(front: Front) -> None:

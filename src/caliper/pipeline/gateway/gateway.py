@@ -122,7 +122,14 @@ class Gateway:
     async def begin(
         self, spec: RunSpec, terms: Terms, client_key: str = ""
     ) -> tuple[Evaluation, bool]:
-        """Start a resolved run, or resume it. Returns and raises as `start`, without `resolve`."""
+        """Start a resolved run, or resume it. Returns and raises as `start`, without `resolve`.
+
+        It is started even if the caller leaves meanwhile: what is half written would undo a later
+        cancellation.
+        """
+        return await asyncio.shield(self._begin(spec, terms, client_key))
+
+    async def _begin(self, spec: RunSpec, terms: Terms, client_key: str) -> tuple[Evaluation, bool]:
         store = self.store
         own_store = run_store(store, spec.run_id)
         complete = await self._complete(own_store, spec)
