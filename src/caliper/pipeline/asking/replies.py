@@ -9,10 +9,12 @@ from __future__ import annotations
 import json
 from collections import Counter
 from collections.abc import Hashable, Iterable, Mapping, Sequence
+from contextlib import suppress
 from typing import Any
 
 from caliper.benchmarks.registry import benchmark
 from caliper.core.caption import Caption
+from caliper.core.errors import StoreUnavailable
 from caliper.core.keys import canonical_json, fields_of, job_key, reply_key
 from caliper.core.messages import CaptionJob, ExamineJob
 from caliper.core.outcome import Reason
@@ -117,16 +119,18 @@ class ReplyBook:
 
         Raises NewerSchema if a newer release wrote it, StoreUnavailable.
         """
-        data = await store.get(object_key(key)) if store else None
-        book = None if data is None else _read(data)
-        if book is not None:
-            refuse_newer(book.get("schema"), object_key(key))
-        return cls(key, salt, run, book)
+        return cls(key, salt, run, await _stored(store, key) if store else None)
 
     async def save(self, store: ObjectStore | None) -> None:
-        """Write the book to the store if it has grown. Raises StoreUnavailable or StoreFull."""
+        """Write the book to the store if it has grown, with what others have stored meanwhile.
+
+        Raises NewerSchema, StoreUnavailable or StoreFull.
+        """
         if store is None or not self.is_dirty:
             return
+        # A store that is away refuses the write as well, and may hold it for later.
+        with suppress(StoreUnavailable):
+            self._merge(await _stored(store, self._key))
         book = {"schema": SCHEMA, "run": self._first_run, "replies": self._replies}
         added = {"added": self._added_by} if self._added_by else {}
         await store.put(object_key(self._key), canonical_json({**book, **added}))
@@ -174,6 +178,26 @@ class ReplyBook:
         if self._first_run != self._run:
             self._added_by[key] = self._run
         self.is_dirty = True
+
+    def _merge(self, book: Mapping[str, Any] | None) -> None:
+        if book is None or book["replies"].keys() <= self._replies.keys():
+            return
+        first = book.get("run", "")
+        if first != self._first_run:
+            own = self._replies.keys() - book["replies"].keys()
+            self._added_by |= dict.fromkeys(own - self._added_by.keys(), self._first_run)
+            self._first_run = first
+        self._added_by = {**book.get("added", {}), **self._added_by}
+        self._replies = {**book["replies"], **self._replies}
+
+
+async def _stored(store: ObjectStore, key: str) -> dict[str, Any] | None:
+    """The stored fields of a job's book. Raises NewerSchema, StoreUnavailable."""
+    data = await store.get(object_key(key))
+    book = None if data is None else _read(data)
+    if book is not None:
+        refuse_newer(book.get("schema"), object_key(key))
+    return book
 
 
 def _read(data: bytes) -> dict[str, Any] | None:
