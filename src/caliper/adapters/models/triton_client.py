@@ -50,8 +50,10 @@ class TritonClient:
     """A connection to one model. Await `open` before any request, and `close` at the end.
 
     A call times out after `seconds`. `ca` is a PEM file of certificates to trust over TLS instead
-    of those that this machine trusts. Every method raises BackendError subclasses; inference
-    also raises ModelChanged if the model is no longer the one that `open` found.
+    of those that this machine trusts. `silence`: seconds without data until an open call sends a
+    keepalive ping; without an answer in another third of that, the connection is given up. Every
+    method raises BackendError subclasses; inference also raises ModelChanged if the model is no
+    longer the one that `open` found.
     """
 
     def __init__(
@@ -61,6 +63,7 @@ class TritonClient:
         seconds: float,
         check_every: float = CHECK_EVERY,
         ca: Path | None = None,
+        silence: float = 30.0,
     ) -> None:
         """Raises InvalidInput for an unusable CA."""
         self._address, self._seconds, self._check_every = address, seconds, check_every
@@ -68,8 +71,15 @@ class TritonClient:
         credentials = ssl_channel_credentials(ca_certificates(ca)) if address.encrypted else None
         # No proxy for plaintext: it could read everything.
         direct = [] if address.encrypted else [("grpc.enable_http_proxy", 0)]
+        keepalive = [
+            # A machine that vanishes closes no connections. Pings without data stay at gRPC's
+            # default number: Triton ends connections that send more.
+            ("grpc.keepalive_time_ms", round(silence * 1000)),
+            # This option ends the wait for a ping's answer; grpc.keepalive_timeout_ms does not.
+            ("grpc.http2.ping_timeout_ms", round(silence * 1000 / 3)),
+        ]
         self._client = InferenceServerClient(
-            address.target, creds=credentials, channel_args=[*_CHANNEL, *direct]
+            address.target, creds=credentials, channel_args=[*_CHANNEL, *keepalive, *direct]
         )
         self._served: ServedModel | None = None
         self._verified_until = 0.0
