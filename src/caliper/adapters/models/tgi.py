@@ -7,7 +7,6 @@ or an error of core.errors, and no failure turns into text. `pool` handles retri
 from __future__ import annotations
 
 import asyncio
-from collections import defaultdict
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from pathlib import Path
@@ -51,8 +50,8 @@ _BRANCH = "@main"
 class TgiModel:
     """A ChatModel. Await `resolve` once before anything else, and `close` at the end.
 
-    A call times out after `timeout` seconds. `ca` is a PEM file of certificates to trust over
-    https instead of those that this machine trusts.
+    A request times out after `timeout` seconds; see `complete` for the requests of a call. `ca` is
+    a PEM file of certificates to trust over https instead of those that this machine trusts.
     """
 
     def __init__(
@@ -72,7 +71,7 @@ class TgiModel:
             )
         self._forms = OTHER_FORMS
         self._form_by_schema: dict[bytes, Form | None] = {}
-        self._form_locks: defaultdict[bytes, asyncio.Lock] = defaultdict(asyncio.Lock)
+        self._form_searches: dict[bytes, asyncio.Event] = {}
         self._identity: Identity | None = None
         self._trust = tls_context(ca) if endpoint.encrypted else None
         # The factory is global to the process, and applies only to clients created later.
@@ -133,7 +132,9 @@ class TgiModel:
 
         The first call with a schema finds the form that the endpoint obeys (`schema_forms`). If
         it rejects or ignores all forms, later calls omit the schema, and the reader of the reply
-        repairs it or asks again.
+        repairs it or asks again. Such a call makes one request after another, up to one more than
+        there are forms, each with its own timeout. Calls that start meanwhile wait for it, and do
+        the same if it found none; all others make one request.
 
         Raises BackendOverloaded, BackendUnavailable or BackendTimeout for transient failures,
         BackendRejected for a request that will never be accepted, and ModelChanged if the reply
@@ -152,8 +153,7 @@ class TgiModel:
             "extra_body": media_options(messages),
         }
         with self._translated_errors():
-            async with asyncio.timeout(self._timeout):
-                completion = await self._chat(request, schema)
+            completion = await self._chat(request, schema)
         if completion.model not in {"", name, f"{name}{_BRANCH}"}:
             raise ModelChanged(
                 f"the endpoint answered with the model {completion.model!r}; "
@@ -183,12 +183,26 @@ class TgiModel:
             return await self._post(request)
         key = canonical_json(schema)
         if key not in self._form_by_schema:
-            # One call finds the form that the endpoint obeys; the others wait.
-            async with self._form_locks[key]:
-                if key not in self._form_by_schema:
-                    return await self._find_form(key, request, schema)
+            search = self._form_searches.get(key)
+            if search is None:
+                return await self._search_form(key, request, schema)
+            # Only once: if that call found none, all who waited go on at the same time.
+            await search.wait()
+        if key not in self._form_by_schema:
+            return await self._find_form(key, request, schema)
         form = self._form_by_schema[key]
         return await self._post(request, {} if form is None else form(schema))
+
+    async def _search_form(
+        self, key: bytes, request: Mapping[str, Any], schema: Mapping[str, Any]
+    ) -> Completion:
+        """As `_find_form`; calls that start meanwhile wait for it."""
+        search = self._form_searches[key] = asyncio.Event()
+        try:
+            return await self._find_form(key, request, schema)
+        finally:
+            del self._form_searches[key]
+            search.set()
 
     async def _find_form(
         self, key: bytes, request: Mapping[str, Any], schema: Mapping[str, Any]
@@ -222,7 +236,9 @@ class TgiModel:
         """Post a request; `extra` is added to its body."""
         body = {**request["extra_body"], **extra}
         with use_trust(self._trust):
-            output = await self._client.chat_completion(**{**request, "extra_body": body})
+            # Only the request is timed: nobody's time is spent on waiting for another's.
+            async with asyncio.timeout(self._timeout):
+                output = await self._client.chat_completion(**{**request, "extra_body": body})
         return read_completion(output[REPLY])
 
     async def _get_json(self, transport: AiohttpTransport, path: str) -> Mapping[str, Any]:
