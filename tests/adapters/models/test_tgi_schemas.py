@@ -54,7 +54,7 @@ def forms(server: ChatServer) -> list[Any]:
         (
             "openai",
             keeping_to("json_object", refuses="json_schema", code=500),
-            [STANDARD, BY_OBJECT],
+            [STANDARD, BY_OBJECT] * 2,
         ),
         ("openai", keeping_to("json_object"), [STANDARD, BY_OBJECT]),
         ("openai", keeping_to(), [STANDARD, BY_OBJECT]),
@@ -146,6 +146,17 @@ async def test_an_endpoint_in_trouble_has_refused_nothing() -> None:
             with pytest.raises(BackendUnavailable):
                 await model.complete(HELLO, Decoding(), STRICT)
         await model.complete(HELLO, Decoding(), STRICT)
+    assert forms(server) == [STANDARD, BY_OBJECT, STANDARD, STANDARD]
+
+
+@pytest.mark.parametrize("kinds", [("json_schema",), ("json_schema", "json_object")])
+async def test_trouble_that_passes_does_not_lose_the_better_form(kinds: tuple[str, ...]) -> None:
+    async with (
+        ChatServer([fake.status(500)], kind="openai", otherwise=keeping_to(*kinds)) as server,
+        connected(server) as model,
+    ):
+        for _ in range(3):
+            await model.complete(HELLO, Decoding(), STRICT)
     assert forms(server) == [STANDARD, BY_OBJECT, STANDARD, STANDARD]
 
 
