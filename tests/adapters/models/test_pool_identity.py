@@ -10,7 +10,10 @@ from tests.fakes.pools import AT_ONCE, bench, script, settle
 from caliper.adapters.models.identity_lease import IdentityLease
 from caliper.adapters.models.pool import Pool
 from caliper.core.errors import (
+    BackendError,
+    BackendOverloaded,
     BackendRejected,
+    BackendTimeout,
     BackendUnavailable,
     CaliperError,
     InvalidInput,
@@ -62,6 +65,54 @@ async def test_a_reply_is_given_once_the_model_was_proved_after_it() -> None:
     async with bench(endpoint) as bed:
         with pytest.raises(ModelChanged, match="now serves model"):
             await bed.ask()
+
+
+@pytest.mark.parametrize(
+    "trouble",
+    [BackendOverloaded("HTTP 429"), BackendUnavailable("HTTP 503"), BackendTimeout("no answer")],
+)
+async def test_a_reply_is_kept_while_the_model_cannot_be_proved(trouble: BackendError) -> None:
+    endpoint = FakeEndpoint()
+
+    def once(text: str) -> str:
+        endpoint.resolving = [trouble, trouble]
+        return f"reply {len(endpoint.texts)}"
+
+    endpoint.tell = once
+    async with bench(endpoint) as bed:
+        assert await bed.ask("first") == "reply 1"
+        assert endpoint.texts == ["first"]
+        # When the run began, and after the reply: twice in vain.
+        assert endpoint.resolved == 4
+
+
+async def test_a_reply_that_was_kept_is_not_given_if_another_model_is_there_by_then() -> None:
+    endpoint = FakeEndpoint()
+
+    def once(text: str) -> str:
+        endpoint.resolving = [BackendUnavailable("reset")]
+        endpoint.revision = "2"
+        return text
+
+    endpoint.tell = once
+    async with bench(endpoint) as bed:
+        with pytest.raises(ModelChanged, match="now serves model"):
+            await bed.ask("first")
+        assert endpoint.texts == ["first"]
+
+
+async def test_a_reply_that_one_endpoint_gave_is_not_proved_by_another() -> None:
+    endpoint, other = FakeEndpoint(), FakeEndpoint(lambda _: "other")
+
+    def once(text: str) -> str:
+        endpoint.resolving = [BackendUnavailable("reset")]
+        endpoint.revision = "2"
+        return text
+
+    endpoint.tell = once
+    async with bench(endpoint, other) as bed:
+        assert await bed.ask("first") == "other"
+        assert (endpoint.texts, other.texts) == (["first"], ["first"])
 
 
 async def test_a_reply_that_is_not_the_last_is_given_on_trust_and_the_last_tells() -> None:
