@@ -1,6 +1,8 @@
 """One model over its endpoints: what another model answers is never mixed in."""
 
 import asyncio
+from collections.abc import Sequence
+from typing import Any
 
 import pytest
 from tests.fakes.clock import FakeClock
@@ -20,6 +22,7 @@ from caliper.core.errors import (
     ModelChanged,
 )
 from caliper.core.run import Identity
+from caliper.ports.models import ChatMessage, Completion
 
 
 async def test_no_identity_before_it_is_known() -> None:
@@ -152,6 +155,33 @@ async def test_what_was_given_on_trust_is_proved_when_the_last_call_fails() -> N
         told = await asyncio.gather(*asking, return_exceptions=True)
         assert told[0] == "given"
         assert isinstance(told[1], ModelChanged)
+
+
+class OneHangs(FakeEndpoint):
+    """Answers every call but one whose text is `hang`."""
+
+    async def complete(
+        self, messages: Sequence[ChatMessage], *settings: Any, **others: Any
+    ) -> Completion:
+        if messages[0].content == ("hang",):
+            self.texts.append("hang")
+            await asyncio.Event().wait()
+        return await super().complete(messages, *settings, **others)
+
+
+async def test_what_was_given_on_trust_is_proved_when_the_last_call_was_cancelled() -> None:
+    endpoint = OneHangs()
+    async with bench(endpoint) as bed:
+        last = asyncio.create_task(bed.ask("hang"))
+        await settle()
+        endpoint.revision = "2"
+        assert await bed.ask("given") == "given"
+        last.cancel()
+        await asyncio.wait([last])
+        with pytest.raises(ModelChanged):
+            await bed.ask("next")
+        # It was told before anything else was asked.
+        assert endpoint.texts == ["hang", "given"]
 
 
 async def test_a_reply_during_a_proof_needs_the_next_one() -> None:

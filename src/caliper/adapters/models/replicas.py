@@ -270,6 +270,9 @@ async def _counted(replica: _Replica[Served], call: Awaitable[Reply]) -> Reply:
         replica.pending -= 1
         if isinstance(failure, BackendError) and replica.pending == 0:
             await replica.proof.prove_pending()
+        elif replica.pending == 0:
+            # Who was cancelled waits for nothing more.
+            replica.proof.leave_pending()
         raise
     replica.pending -= 1
     return reply
