@@ -1,6 +1,8 @@
 """One model over its endpoints: what another model answers is never mixed in."""
 
 import asyncio
+from collections.abc import Sequence
+from typing import Any
 
 import pytest
 from tests.fakes.clock import FakeClock
@@ -10,13 +12,17 @@ from tests.fakes.pools import AT_ONCE, bench, script, settle
 from caliper.adapters.models.identity_lease import IdentityLease
 from caliper.adapters.models.pool import Pool
 from caliper.core.errors import (
+    BackendError,
+    BackendOverloaded,
     BackendRejected,
+    BackendTimeout,
     BackendUnavailable,
     CaliperError,
     InvalidInput,
     ModelChanged,
 )
 from caliper.core.run import Identity
+from caliper.ports.models import ChatMessage, Completion
 
 
 async def test_no_identity_before_it_is_known() -> None:
@@ -64,6 +70,54 @@ async def test_a_reply_is_given_once_the_model_was_proved_after_it() -> None:
             await bed.ask()
 
 
+@pytest.mark.parametrize(
+    "trouble",
+    [BackendOverloaded("HTTP 429"), BackendUnavailable("HTTP 503"), BackendTimeout("no answer")],
+)
+async def test_a_reply_is_kept_while_the_model_cannot_be_proved(trouble: BackendError) -> None:
+    endpoint = FakeEndpoint()
+
+    def once(text: str) -> str:
+        endpoint.resolving = [trouble, trouble]
+        return f"reply {len(endpoint.texts)}"
+
+    endpoint.tell = once
+    async with bench(endpoint) as bed:
+        assert await bed.ask("first") == "reply 1"
+        assert endpoint.texts == ["first"]
+        # When the run began, and after the reply: twice in vain.
+        assert endpoint.resolved == 4
+
+
+async def test_a_reply_that_was_kept_is_not_given_if_another_model_is_there_by_then() -> None:
+    endpoint = FakeEndpoint()
+
+    def once(text: str) -> str:
+        endpoint.resolving = [BackendUnavailable("reset")]
+        endpoint.revision = "2"
+        return text
+
+    endpoint.tell = once
+    async with bench(endpoint) as bed:
+        with pytest.raises(ModelChanged, match="now serves model"):
+            await bed.ask("first")
+        assert endpoint.texts == ["first"]
+
+
+async def test_a_reply_that_one_endpoint_gave_is_not_proved_by_another() -> None:
+    endpoint, other = FakeEndpoint(), FakeEndpoint(lambda _: "other")
+
+    def once(text: str) -> str:
+        endpoint.resolving = [BackendUnavailable("reset")]
+        endpoint.revision = "2"
+        return text
+
+    endpoint.tell = once
+    async with bench(endpoint, other) as bed:
+        assert await bed.ask("first") == "other"
+        assert (endpoint.texts, other.texts) == (["first"], ["first"])
+
+
 async def test_a_reply_that_is_not_the_last_is_given_on_trust_and_the_last_tells() -> None:
     endpoint = hold(FakeEndpoint())
     async with bench(endpoint, pace=AT_ONCE) as bed:
@@ -101,6 +155,33 @@ async def test_what_was_given_on_trust_is_proved_when_the_last_call_fails() -> N
         told = await asyncio.gather(*asking, return_exceptions=True)
         assert told[0] == "given"
         assert isinstance(told[1], ModelChanged)
+
+
+class OneHangs(FakeEndpoint):
+    """Answers every call but one whose text is `hang`."""
+
+    async def complete(
+        self, messages: Sequence[ChatMessage], *settings: Any, **others: Any
+    ) -> Completion:
+        if messages[0].content == ("hang",):
+            self.texts.append("hang")
+            await asyncio.Event().wait()
+        return await super().complete(messages, *settings, **others)
+
+
+async def test_what_was_given_on_trust_is_proved_when_the_last_call_was_cancelled() -> None:
+    endpoint = OneHangs()
+    async with bench(endpoint) as bed:
+        last = asyncio.create_task(bed.ask("hang"))
+        await settle()
+        endpoint.revision = "2"
+        assert await bed.ask("given") == "given"
+        last.cancel()
+        await asyncio.wait([last])
+        with pytest.raises(ModelChanged):
+            await bed.ask("next")
+        # It was told before anything else was asked.
+        assert endpoint.texts == ["hang", "given"]
 
 
 async def test_a_reply_during_a_proof_needs_the_next_one() -> None:

@@ -7,11 +7,13 @@ from typing import Any
 import pytest
 from aiohttp import web
 from tests.fakes import chat_server as fake
+from tests.fakes import chat_trouble
 from tests.fakes.chat_server import ChatServer
 from tests.fakes.tgi import HELLO, SCHEMA, connected
 
-from caliper.core.errors import BackendRejected, BackendUnavailable
+from caliper.core.errors import BackendRejected, BackendTimeout, BackendUnavailable
 from caliper.core.question import Decoding
+from caliper.ports.models import Completion
 
 STRICT = {**SCHEMA, "required": ["score"]}
 STANDARD = {"type": "json_schema", "json_schema": {"name": "reply", "schema": STRICT}}
@@ -52,7 +54,7 @@ def forms(server: ChatServer) -> list[Any]:
         (
             "openai",
             keeping_to("json_object", refuses="json_schema", code=500),
-            [STANDARD, BY_OBJECT],
+            [STANDARD, BY_OBJECT] * 2,
         ),
         ("openai", keeping_to("json_object"), [STANDARD, BY_OBJECT]),
         ("openai", keeping_to(), [STANDARD, BY_OBJECT]),
@@ -145,3 +147,64 @@ async def test_an_endpoint_in_trouble_has_refused_nothing() -> None:
                 await model.complete(HELLO, Decoding(), STRICT)
         await model.complete(HELLO, Decoding(), STRICT)
     assert forms(server) == [STANDARD, BY_OBJECT, STANDARD, STANDARD]
+
+
+@pytest.mark.parametrize("kinds", [("json_schema",), ("json_schema", "json_object")])
+async def test_trouble_that_passes_does_not_lose_the_better_form(kinds: tuple[str, ...]) -> None:
+    async with (
+        ChatServer([fake.status(500)], kind="openai", otherwise=keeping_to(*kinds)) as server,
+        connected(server) as model,
+    ):
+        for _ in range(3):
+            await model.complete(HELLO, Decoding(), STRICT)
+    assert forms(server) == [STANDARD, BY_OBJECT, STANDARD, STANDARD]
+
+
+def pass_time(monkeypatch: pytest.MonkeyPatch, seconds: float) -> None:
+    """Make the timeouts of this event loop see so many seconds pass at once."""
+    loop = asyncio.get_running_loop()
+    time = loop.time
+    monkeypatch.setattr(loop, "time", lambda: time() + seconds)
+
+
+async def test_who_waits_for_the_form_has_all_the_time_for_its_own_call(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    async def hang(
+        server: ChatServer, request: web.Request, asked: dict[str, Any]
+    ) -> web.StreamResponse:
+        # All others wait for this call by now.
+        pass_time(monkeypatch, 120)
+        return await chat_trouble.never()(server, request, asked)
+
+    # Nor do they go on one after another.
+    async with ChatServer([hang], otherwise=fake.together(7)) as server, connected(server) as model:
+        calls = (model.complete(HELLO, Decoding(), SCHEMA) for _ in range(8))
+        first, *others = await asyncio.gather(*calls, return_exceptions=True)
+    assert isinstance(first, BackendTimeout)
+    assert {type(other) for other in others} == {Completion}
+
+
+async def test_each_form_has_a_time_of_its_own(monkeypatch: pytest.MonkeyPatch) -> None:
+    async def slowly(
+        server: ChatServer, request: web.Request, asked: dict[str, Any]
+    ) -> web.StreamResponse:
+        pass_time(monkeypatch, 100)
+        step = keeping_to("json_object", refuses="json_schema")
+        return await step(server, request, asked)
+
+    async with ChatServer(kind="openai", otherwise=slowly) as server, connected(server) as model:
+        assert (await model.complete(HELLO, Decoding(), STRICT)).text == '{"score": 1}'
+    assert forms(server) == [STANDARD, BY_OBJECT]
+
+
+async def test_nobody_waits_for_a_caller_who_left() -> None:
+    async with ChatServer([chat_trouble.never()]) as server, connected(server) as model:
+        first, *others = (
+            asyncio.create_task(model.complete(HELLO, Decoding(), SCHEMA)) for _ in range(3)
+        )
+        await server.until_received(1)
+        others.pop().cancel()
+        first.cancel()
+        assert (await others[0]).text == "1"
+    assert len(server.requests) == 2

@@ -145,11 +145,13 @@ class Replicas(Generic[Served]):
         cache holds what they share. Raises the last BackendOverloaded, BackendUnavailable or
         BackendTimeout when the budget is spent, BackendRejected for a request that will never
         be accepted, and ModelChanged when an endpoint serves another model than `resolve` found.
-        ModelChanged may concern an earlier reply: the last call in flight raises it.
+        ModelChanged may concern an earlier reply: the last call in flight raises it. A reply is
+        kept while its endpoint cannot say which model it serves: tries made there ask only that.
         """
         effort = Effort(self._budget, self._clock)
         places: set[int] = set()
         failures: list[Retried] = []
+        replies: dict[int, Reply] = {}
 
         def elsewhere() -> bool:
             return len(places) < len(self._replicas) and self._admission.healthy(places)
@@ -162,7 +164,7 @@ class Replicas(Generic[Served]):
             turn = await self._turn(affinity, places, effort.tries)
             places.add(turn.place)
             try:
-                return await self._try_once(turn, effort, ask)
+                return await self._try_once(turn, effort, ask, replies)
             except BaseException as failure:
                 failures.append(Retried(failure, self._label(self._replicas[turn.place])))
                 raise
@@ -173,15 +175,25 @@ class Replicas(Generic[Served]):
             except EndpointsLost:
                 raise self._last_trouble() from None
 
-    async def _try_once(self, turn: Turn, effort: Effort, ask: Ask[Served, Reply]) -> Reply:
-        """Make one try, and report its end to the endpoint's gate and to telemetry."""
+    async def _try_once(
+        self, turn: Turn, effort: Effort, ask: Ask[Served, Reply], replies: dict[int, Reply]
+    ) -> Reply:
+        """Make one try, and report its end to the endpoint's gate and to telemetry.
+
+        `replies` has the endpoints' replies to this call that are not proved yet.
+        """
         replica = self._replicas[turn.place]
         label, start = self._label(replica), self._clock.monotonic()
         error: BaseException | None = None
         try:
             with effort:
-                await replica.proof.before_call()
-                return await _leased(replica, ask(replica.model, label))
+                if turn.place in replies:
+                    await replica.proof.prove()
+                else:
+                    await replica.proof.before_call()
+                    replies[turn.place] = await _counted(replica, ask(replica.model, label))
+                    await replica.proof.after_reply(last=replica.pending == 0)
+                return replies[turn.place]
         except BaseException as failure:
             error = failure
             self._note(replica, failure)
@@ -246,8 +258,11 @@ class Replicas(Generic[Served]):
             replica.proof.invalidate()
 
 
-async def _leased(replica: _Replica[Served], call: Awaitable[Reply]) -> Reply:
-    """The reply to a call, covered by the identity lease. Raises what either of them raises."""
+async def _counted(replica: _Replica[Served], call: Awaitable[Reply]) -> Reply:
+    """The reply to a call, pending until then.
+
+    Raises what the call raises, and ModelChanged if that left replies to be proved.
+    """
     replica.pending += 1
     try:
         reply = await call
@@ -255,7 +270,9 @@ async def _leased(replica: _Replica[Served], call: Awaitable[Reply]) -> Reply:
         replica.pending -= 1
         if isinstance(failure, BackendError) and replica.pending == 0:
             await replica.proof.prove_pending()
+        elif replica.pending == 0:
+            # Who was cancelled waits for nothing more.
+            replica.proof.leave_pending()
         raise
     replica.pending -= 1
-    await replica.proof.after_reply(last=replica.pending == 0)
     return reply

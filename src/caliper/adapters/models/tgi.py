@@ -7,7 +7,6 @@ or an error of core.errors, and no failure turns into text. `pool` handles retri
 from __future__ import annotations
 
 import asyncio
-from collections import defaultdict
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from pathlib import Path
@@ -21,7 +20,8 @@ from pydantic import SecretStr
 
 from caliper.adapters.models.chat_json import media_options, message_json, read_completion
 from caliper.adapters.models.endpoint import Endpoint, status_error
-from caliper.adapters.models.schema_forms import OTHER_FORMS, TGI_FORMS, Form, violates_schema
+from caliper.adapters.models.form_search import FormSearch
+from caliper.adapters.models.schema_forms import OTHER_FORMS, TGI_FORMS
 from caliper.adapters.models.transport import (
     REPLY,
     AiohttpTransport,
@@ -39,7 +39,7 @@ from caliper.core.errors import (
     ModelChanged,
     UnknownName,
 )
-from caliper.core.keys import canonical_json, digest
+from caliper.core.keys import digest
 from caliper.core.question import Decoding
 from caliper.core.run import Identity
 from caliper.ports.models import ChatMessage, Completion
@@ -51,8 +51,8 @@ _BRANCH = "@main"
 class TgiModel:
     """A ChatModel. Await `resolve` once before anything else, and `close` at the end.
 
-    A call times out after `timeout` seconds. `ca` is a PEM file of certificates to trust over
-    https instead of those that this machine trusts.
+    A request times out after `timeout` seconds; see `complete` for the requests of a call. `ca` is
+    a PEM file of certificates to trust over https instead of those that this machine trusts.
     """
 
     def __init__(
@@ -71,8 +71,7 @@ class TgiModel:
                 field="token",
             )
         self._forms = OTHER_FORMS
-        self._form_by_schema: dict[bytes, Form | None] = {}
-        self._form_locks: defaultdict[bytes, asyncio.Lock] = defaultdict(asyncio.Lock)
+        self._search = FormSearch(self._post)
         self._identity: Identity | None = None
         self._trust = tls_context(ca) if endpoint.encrypted else None
         # The factory is global to the process, and applies only to clients created later.
@@ -133,7 +132,9 @@ class TgiModel:
 
         The first call with a schema finds the form that the endpoint obeys (`schema_forms`). If
         it rejects or ignores all forms, later calls omit the schema, and the reader of the reply
-        repairs it or asks again.
+        repairs it or asks again. Such a call makes one request after another, up to one more than
+        there are forms, each with its own timeout. Calls that start meanwhile wait for it. They
+        and the next do the same if it found none for certain; all others make one request.
 
         Raises BackendOverloaded, BackendUnavailable or BackendTimeout for transient failures,
         BackendRejected for a request that will never be accepted, and ModelChanged if the reply
@@ -152,8 +153,10 @@ class TgiModel:
             "extra_body": media_options(messages),
         }
         with self._translated_errors():
-            async with asyncio.timeout(self._timeout):
-                completion = await self._chat(request, schema)
+            if schema is None:
+                completion = await self._post(request)
+            else:
+                completion = await self._search.complete(request, schema, self._forms)
         if completion.model not in {"", name, f"{name}{_BRANCH}"}:
             raise ModelChanged(
                 f"the endpoint answered with the model {completion.model!r}; "
@@ -176,53 +179,15 @@ class TgiModel:
             self._identity = identity
         return identity
 
-    async def _chat(
-        self, request: Mapping[str, Any], schema: Mapping[str, Any] | None
-    ) -> Completion:
-        if schema is None:
-            return await self._post(request)
-        key = canonical_json(schema)
-        if key not in self._form_by_schema:
-            # One call finds the form that the endpoint obeys; the others wait.
-            async with self._form_locks[key]:
-                if key not in self._form_by_schema:
-                    return await self._find_form(key, request, schema)
-        form = self._form_by_schema[key]
-        return await self._post(request, {} if form is None else form(schema))
-
-    async def _find_form(
-        self, key: bytes, request: Mapping[str, Any], schema: Mapping[str, Any]
-    ) -> Completion:
-        """The reply to the first form that the endpoint obeys. Remembers that form, or None if it
-        obeys none.
-        """
-        ignored: Completion | None = None
-        for form in self._forms:
-            try:
-                completion = await self._post(request, form(schema))
-            except HfHubHTTPError as error:
-                status = error.response.status_code
-                # llama-cpp-python returns 500 for an unknown form. A server that returns 500 for
-                # the last form too is in trouble.
-                if status not in {400, 422} and (status != 500 or form is self._forms[-1]):
-                    raise
-                continue
-            if not violates_schema(completion, schema):
-                self._form_by_schema[key] = form
-                return completion
-            ignored = completion
-        completion = await self._post(request) if ignored is None else ignored
-        # Only the success without a schema shows that the schema was the problem.
-        self._form_by_schema[key] = None
-        return completion
-
     async def _post(
         self, request: Mapping[str, Any], extra: Mapping[str, Any] = MappingProxyType({})
     ) -> Completion:
         """Post a request; `extra` is added to its body."""
         body = {**request["extra_body"], **extra}
         with use_trust(self._trust):
-            output = await self._client.chat_completion(**{**request, "extra_body": body})
+            # Only the request is timed: nobody's time is spent on waiting for another's.
+            async with asyncio.timeout(self._timeout):
+                output = await self._client.chat_completion(**{**request, "extra_body": body})
         return read_completion(output[REPLY])
 
     async def _get_json(self, transport: AiohttpTransport, path: str) -> Mapping[str, Any]:

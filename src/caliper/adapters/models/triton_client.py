@@ -30,6 +30,8 @@ LOAD_SECONDS = 600.0
 """The timeout of loading a model: its weights may come from a slow disk."""
 LOOK_SECONDS = 5.0
 """The timeout of asking the server why a call failed."""
+_PONG_SECONDS = 10.0
+"""The longest wait for the answer to a keepalive ping."""
 CHECK_EVERY = 2.0
 """Seconds after which the model's metadata is read again: no reply reveals that a model was
 reloaded under the same version.
@@ -50,8 +52,11 @@ class TritonClient:
     """A connection to one model. Await `open` before any request, and `close` at the end.
 
     A call times out after `seconds`. `ca` is a PEM file of certificates to trust over TLS instead
-    of those that this machine trusts. Every method raises BackendError subclasses; inference
-    also raises ModelChanged if the model is no longer the one that `open` found.
+    of those that this machine trusts. `silence`: seconds without data until an open call sends a
+    keepalive ping, a third of the longest call if None; without an answer in another third of
+    that, 10 seconds at most, the connection is given up. Every method raises BackendError
+    subclasses; inference also raises ModelChanged if the model is no longer the one that `open`
+    found.
     """
 
     def __init__(
@@ -61,6 +66,7 @@ class TritonClient:
         seconds: float,
         check_every: float = CHECK_EVERY,
         ca: Path | None = None,
+        silence: float | None = None,
     ) -> None:
         """Raises InvalidInput for an unusable CA."""
         self._address, self._seconds, self._check_every = address, seconds, check_every
@@ -68,8 +74,18 @@ class TritonClient:
         credentials = ssl_channel_credentials(ca_certificates(ca)) if address.encrypted else None
         # No proxy for plaintext: it could read everything.
         direct = [] if address.encrypted else [("grpc.enable_http_proxy", 0)]
+        # Triton, like every gRPC server by default, ends a connection at the fourth ping without
+        # data in between: a call that only takes long must not send so many.
+        silence = silence or max(seconds, LOAD_SECONDS) / 3
+        keepalive = [
+            # A machine that vanishes closes no connections. With keepalive, gRPC also has the
+            # kernel give up a connection whose data nobody acknowledges for 20 seconds.
+            ("grpc.keepalive_time_ms", round(silence * 1000)),
+            # This option ends the wait for a ping's answer; grpc.keepalive_timeout_ms does not.
+            ("grpc.http2.ping_timeout_ms", round(min(silence / 3, _PONG_SECONDS) * 1000)),
+        ]
         self._client = InferenceServerClient(
-            address.target, creds=credentials, channel_args=[*_CHANNEL, *direct]
+            address.target, creds=credentials, channel_args=[*_CHANNEL, *keepalive, *direct]
         )
         self._served: ServedModel | None = None
         self._verified_until = 0.0
