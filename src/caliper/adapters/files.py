@@ -1,8 +1,9 @@
-"""Atomic file writes, which every adapter that writes files uses, and signs of a changed file."""
+"""Atomic file writes, which every adapter that writes files uses; locks; signs of changed files."""
 
 from __future__ import annotations
 
 import errno
+import fcntl
 import os
 import shutil
 from collections.abc import Callable, Iterator
@@ -64,6 +65,30 @@ def _create(path: Path) -> BinaryIO:
     except FileNotFoundError:
         path.parent.mkdir(parents=True, exist_ok=True)
         return path.open("xb")
+
+
+@contextmanager
+def locked(target: Path) -> Iterator[None]:
+    """Exclude other processes, and threads, that replace files of the folder of `target`, which is
+    created if it is missing. The lock of one that dies is released. Raises the error that
+    `store_error` returns for any OSError.
+    """
+    folder = target.parent
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+        try:
+            lock = os.open(folder, os.O_RDONLY)
+        except FileNotFoundError:
+            # Its last file was deleted at this moment, and the folder with it.
+            folder.mkdir(parents=True, exist_ok=True)
+            lock = os.open(folder, os.O_RDONLY)
+        try:
+            fcntl.flock(lock, fcntl.LOCK_EX)
+            yield
+        finally:
+            os.close(lock)
+    except OSError as error:
+        raise store_error(folder, error) from error
 
 
 def store_error(path: Path, error: OSError) -> StoreUnavailable | InvalidInput:

@@ -1,5 +1,9 @@
 import csv
+import fcntl
+import os
+from dataclasses import replace
 from pathlib import Path
+from threading import Event, Thread
 
 import pytest
 from tests.fakes import reports
@@ -45,3 +49,47 @@ def test_another_table_is_not_overwritten(tmp_path: Path) -> None:
     assert file.read_text() == "a,b\n1,2\n"
     with pytest.raises(InvalidInput, match="name a file: csv:FILE"):
         CsvSink("")
+
+
+class _HeldRun(str):
+    """A run id that is compared only once the test says `go`, and tells that it was `reached`."""
+
+    __slots__ = ()
+    reached, go = Event(), Event()
+
+    __hash__ = str.__hash__
+
+    def __eq__(self, other: object) -> bool:
+        self.reached.set()
+        self.go.wait()
+        return str.__eq__(self, other)
+
+
+def test_two_exports_at_once_lose_no_run(tmp_path: Path) -> None:
+    file = tmp_path / "figures.csv"
+    CsvSink(str(file)).write(results())
+    run = _HeldRun("b" * 16)
+    held = replace(results(), run=run)
+    slow = Thread(target=CsvSink(str(file)).write, args=[held], daemon=True)
+    slow.start()
+    run.reached.wait()
+    # The rows are read and not written yet: others wait.
+    was_locked = is_locked(tmp_path)
+    other = Thread(target=CsvSink(str(file)).write, args=[results(run="c" * 16)], daemon=True)
+    other.start()
+    run.go.set()
+    slow.join()
+    other.join()
+    assert was_locked
+    assert {row["run"] for row in read(file)} == {results().run, "b" * 16, "c" * 16}
+
+
+def is_locked(folder: Path) -> bool:
+    place = os.open(folder, os.O_RDONLY)
+    try:
+        fcntl.flock(place, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    except BlockingIOError:
+        return True
+    finally:
+        os.close(place)
+    return False

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from caliper.adapters.exports.csv_text import csv_text
-from caliper.adapters.files import encode_text, write_atomically
+from caliper.adapters.files import encode_text, locked, write_atomically
 from caliper.core.errors import InvalidInput, StoreUnavailable
 from caliper.ports.sinks import Results
 
@@ -31,15 +31,17 @@ class CsvSink:
 
     def write(self, results: Results) -> str:
         path, new = Path(self.file), _cells(csv_text(_rows(results)))
-        rows = self._stored(path)
-        places = [place for place, row in enumerate(rows) if row[:1] == [results.run]]
-        at = places[0] if places else len(rows)
-        others = [row for row in rows if row[:1] != [results.run]]
-        out = io.StringIO()
-        # Stored cells are safe for spreadsheets already.
-        writer = csv.writer(out, lineterminator="\n")
-        writer.writerows([_HEAD, *others[:at], *new, *others[at:]])
-        write_atomically(path, encode_text(out.getvalue()))
+        # Others may export to the same file: rows added between reading and writing would be lost.
+        with locked(path):
+            rows = self._stored(path)
+            places = [place for place, row in enumerate(rows) if row[:1] == [results.run]]
+            at = places[0] if places else len(rows)
+            others = [row for row in rows if row[:1] != [results.run]]
+            out = io.StringIO()
+            # Stored cells are safe for spreadsheets already.
+            writer = csv.writer(out, lineterminator="\n")
+            writer.writerows([_HEAD, *others[:at], *new, *others[at:]])
+            write_atomically(path, encode_text(out.getvalue()))
         return str(path)
 
     def _stored(self, path: Path) -> list[list[str]]:
