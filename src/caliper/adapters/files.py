@@ -6,8 +6,9 @@ import errno
 import fcntl
 import os
 import shutil
+import stat
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import BinaryIO
 
@@ -23,10 +24,10 @@ Stamp = tuple[int, int, int] | None
 def file_stamp(path: Path) -> Stamp:
     """The stamp of a file as it is now."""
     try:
-        stat = path.stat()
+        found = path.stat()
     except OSError:
         return None
-    return stat.st_mtime_ns, stat.st_size, stat.st_ino
+    return found.st_mtime_ns, found.st_size, found.st_ino
 
 
 @contextmanager
@@ -126,16 +127,34 @@ def fill_folder(folder: Path, fill: Callable[[Path], None]) -> Path:
     return folder
 
 
+def output_file(path: Path) -> Path:
+    """The file that is replaced by writing to `path`: the target of a link, which stays.
+
+    Raises InvalidInput for a pipe or a device, which a file would take the place of.
+    """
+    target, mode = path, stat.S_IFREG
+    # If it does not exist or cannot be reached, opening it tells so.
+    with suppress(OSError):
+        if path.is_symlink():
+            target = Path(os.path.realpath(path))
+        mode = path.stat().st_mode
+    if not stat.S_ISREG(mode) and not stat.S_ISDIR(mode):
+        raise InvalidInput("not a regular file", file=str(path))
+    return target
+
+
 def write_atomically(path: Path, data: bytes) -> Path:
-    """Replace `path` by `data` atomically and return `path`. Raises like `open_replacement`."""
-    with open_replacement(path) as file:
+    """Replace the `output_file` at `path` by `data` atomically and return `path`. Raises what that
+    and `open_replacement` raise.
+    """
+    with open_replacement(output_file(path)) as file:
         file.write(data)
     return path
 
 
 def write_text(path: Path, text: str) -> Path:
     """Replace `path` by `text` (UTF-8) atomically and return `path`. Raises like
-    `open_replacement`.
+    `write_atomically`.
     """
     return write_atomically(path, encode_text(text))
 

@@ -93,3 +93,26 @@ def is_locked(folder: Path) -> bool:
     finally:
         os.close(place)
     return False
+
+
+def test_a_table_at_a_link_is_found_and_the_link_stays(tmp_path: Path) -> None:
+    file, link = tmp_path / "figures.csv", tmp_path / "latest.csv"
+    link.symlink_to(file.name)
+    assert CsvSink(str(link)).write(results()) == str(link)
+    CsvSink(str(file)).write(results(run="c" * 16))
+    assert link.is_symlink()
+    assert {row["run"] for row in read(link)} == {results().run, "c" * 16}
+
+
+def test_a_pipe_is_neither_read_nor_replaced(tmp_path: Path) -> None:
+    pipe = tmp_path / "pipe"
+    os.mkfifo(pipe)
+    writer = Thread(target=pipe.write_bytes, args=[b""], daemon=True)
+    writer.start()
+    with pytest.raises(InvalidInput, match="pipe: not a regular file"):
+        CsvSink(str(pipe)).write(results())
+    assert pipe.is_fifo()
+    # The writer waited for a reader until now.
+    reader = os.open(pipe, os.O_RDONLY | os.O_NONBLOCK)
+    writer.join()
+    os.close(reader)
