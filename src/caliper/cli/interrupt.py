@@ -1,4 +1,4 @@
-"""Handles Ctrl-C while a command is still being imported."""
+"""Handles Ctrl-C while a command is still being imported, and while it ends."""
 
 from __future__ import annotations
 
@@ -35,6 +35,15 @@ def restore_interrupt() -> None:
     """Let Ctrl-C raise KeyboardInterrupt again, so that a command can clean up."""
     if signal.getsignal(signal.SIGINT) is _leave:
         signal.signal(signal.SIGINT, signal.default_int_handler)
+
+
+def ignore_interrupt() -> None:
+    """Ignore Ctrl-C from now on: the command is ending because of one, and says so."""
+    try:
+        signal.signal(signal.SIGINT, signal.SIG_IGN)
+    except ValueError:
+        # As above.
+        return
 
 
 def _leave(_number: int, _frame: FrameType | None) -> None:
