@@ -1,5 +1,8 @@
-"""Ctrl-C again, while a command ends because of the first."""
+"""Ctrl-C again, while a command ends because of the first, and while it waits for threads."""
 
+import signal
+import subprocess
+from contextlib import suppress
 from pathlib import Path
 
 import pytest
@@ -28,3 +31,27 @@ def test_an_interrupt_while_the_command_ends_leaves_no_traceback(tmp_path: Path)
         out, err = started.communicate(timeout=90)
     assert (started.returncode, out) == (130, "")
     assert err == "Interrupted. Rerun the same command to resume.\n"
+
+
+WAITING = """
+import threading
+
+threading.Thread(target=sys.__stdin__.read).start()
+"""
+
+
+@pytest.mark.usefixtures("config")
+def test_another_interrupt_ends_the_wait_for_threads(tmp_path: Path) -> None:
+    words = ("plan", "captionqa", "--data", "captionqa.json", "--captions")
+    program = ("-c", INTERRUPTED + WAITING + COMMAND_LINE, *words, "captions/captionqa.json")
+    with process(tmp_path, *program) as started:
+        assert started.stderr is not None
+        assert started.stderr.readline() == "Interrupted. Rerun the same command to resume.\n"
+        # Not all of them are heard: the message has just been written.
+        for _ in range(100):
+            started.send_signal(signal.SIGINT)
+            with suppress(subprocess.TimeoutExpired):
+                started.wait(0.1)
+                break
+        code, err = started.poll(), started.communicate(timeout=90)[1]
+    assert (code, err) == (130, "")

@@ -14,7 +14,7 @@ from typer.exceptions import TyperException
 from caliper.cli.commands import CommandsByName
 from caliper.cli.console import ERR, escape_unwritable
 from caliper.cli.exits import Exit
-from caliper.cli.interrupt import ignore_interrupt
+from caliper.cli.interrupt import end_on_interrupt, ignore_interrupt
 from caliper.core.errors import (
     AlreadyExists,
     BackendError,
@@ -115,6 +115,7 @@ def run() -> None:
         # A second one would be raised here, and end the process with a traceback.
         ignore_interrupt()
         ERR.print("[yellow]Interrupted.[/yellow] Rerun the same command to resume.")
+        end_on_interrupt()
     sys.exit(int(code or Exit.DONE))
 
 
