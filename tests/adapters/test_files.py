@@ -1,4 +1,5 @@
 import errno
+import os
 from pathlib import Path
 
 import pytest
@@ -72,3 +73,42 @@ def test_a_lone_surrogate_becomes_its_escape() -> None:
 def test_a_folder_is_no_file(folder: str) -> None:
     with pytest.raises(InvalidInput, match="a folder, not a file"):
         write_text(Path(folder), "text")
+
+
+def test_a_link_stays_and_its_target_is_written(tmp_path: Path) -> None:
+    target = write_text(tmp_path / "site" / "index.html", "old")
+    link, dangling = tmp_path / "report.html", tmp_path / "later.html"
+    link.symlink_to(Path("site", "index.html"))
+    dangling.symlink_to(tmp_path / "new" / "later.html")
+    assert write_text(link, "new") == link
+    assert (link.is_symlink(), target.read_text()) == (True, "new")
+    write_text(dangling, "first")
+    assert (dangling.is_symlink(), dangling.read_text()) == (True, "first")
+    names = {file.relative_to(tmp_path).as_posix() for file in tmp_path.rglob("*")}
+    assert names == {
+        "later.html",
+        "new",
+        "new/later.html",
+        "report.html",
+        "site",
+        "site/index.html",
+    }
+
+
+def test_a_link_to_a_folder_is_no_file(tmp_path: Path) -> None:
+    (tmp_path / "folder").mkdir()
+    (tmp_path / "link").symlink_to("folder")
+    with pytest.raises(StoreUnavailable, match="Is a directory"):
+        write_text(tmp_path / "link", "text")
+    assert (tmp_path / "link").is_symlink()
+
+
+def test_a_pipe_is_not_replaced(tmp_path: Path) -> None:
+    pipe, link = tmp_path / "pipe", tmp_path / "link"
+    os.mkfifo(pipe)
+    link.symlink_to(pipe)
+    for path in (pipe, link):
+        with pytest.raises(InvalidInput, match=f"{path.name}: not a regular file"):
+            write_text(path, "text")
+    assert pipe.is_fifo()
+    assert link.is_symlink()

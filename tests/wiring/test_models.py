@@ -1,7 +1,8 @@
 """Models by SPEC: one adapter a kind, one model an endpoint, and names that are told."""
 
 import asyncio
-from pathlib import Path
+from pathlib import Path, PosixPath
+from typing import Any, ClassVar
 
 import pytest
 from tests.fakes import tiny
@@ -173,6 +174,27 @@ def test_replies_are_those_of_their_benchmark_and_source(tmp_path: Path) -> None
     assert judged.identity.revision != media.identity.revision
     moved = (tmp_path / "judged").rename(tmp_path / "elsewhere")
     assert ModelRoom.replay("capability", moved, Source.CAPTION).identity == judged.identity
+
+
+class _WrittenTwice(PosixPath):
+    """A path at which another reply is written before a file is opened for the second time."""
+
+    opened: ClassVar[list[Path]] = []
+
+    def open(self, *arguments: Any, **named: Any) -> Any:
+        plain = Path(self)
+        self.opened.append(plain)
+        if len(self.opened) == 2:
+            before = plain.read_text()
+            plain.write_text(before.replace("Score: 4", "Score: 1"))
+            assert plain.read_text() != before
+        return plain.open(*arguments, **named)
+
+
+def test_replies_that_change_while_they_are_read_are_refused(tmp_path: Path) -> None:
+    tiny.write_all(tmp_path)
+    with pytest.raises(InvalidInput, match="changed while the run began"):
+        ModelRoom.replay("comprecap", _WrittenTwice(tmp_path / "scenes_judged"), Source.CAPTION)
 
 
 @pytest.mark.parametrize(

@@ -1,12 +1,14 @@
-"""Atomic file writes, which every adapter that writes files uses, and signs of a changed file."""
+"""Atomic file writes, which every adapter that writes files uses; locks; signs of changed files."""
 
 from __future__ import annotations
 
 import errno
+import fcntl
 import os
 import shutil
+import stat
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import BinaryIO
 
@@ -22,10 +24,10 @@ Stamp = tuple[int, int, int] | None
 def file_stamp(path: Path) -> Stamp:
     """The stamp of a file as it is now."""
     try:
-        stat = path.stat()
+        found = path.stat()
     except OSError:
         return None
-    return stat.st_mtime_ns, stat.st_size, stat.st_ino
+    return found.st_mtime_ns, found.st_size, found.st_ino
 
 
 @contextmanager
@@ -66,6 +68,30 @@ def _create(path: Path) -> BinaryIO:
         return path.open("xb")
 
 
+@contextmanager
+def locked(target: Path) -> Iterator[None]:
+    """Exclude other processes, and threads, that replace files of the folder of `target`, which is
+    created if it is missing. The lock of one that dies is released. Raises the error that
+    `store_error` returns for any OSError.
+    """
+    folder = target.parent
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+        try:
+            lock = os.open(folder, os.O_RDONLY)
+        except FileNotFoundError:
+            # Its last file was deleted at this moment, and the folder with it.
+            folder.mkdir(parents=True, exist_ok=True)
+            lock = os.open(folder, os.O_RDONLY)
+        try:
+            fcntl.flock(lock, fcntl.LOCK_EX)
+            yield
+        finally:
+            os.close(lock)
+    except OSError as error:
+        raise store_error(folder, error) from error
+
+
 def store_error(path: Path, error: OSError) -> StoreUnavailable | InvalidInput:
     """The error for a file system failure at `path`: StoreFull if there is no room, InvalidInput
     for a name that is too long, which no time heals.
@@ -101,16 +127,34 @@ def fill_folder(folder: Path, fill: Callable[[Path], None]) -> Path:
     return folder
 
 
+def output_file(path: Path) -> Path:
+    """The file that is replaced by writing to `path`: the target of a link, which stays.
+
+    Raises InvalidInput for a pipe or a device, which a file would take the place of.
+    """
+    target, mode = path, stat.S_IFREG
+    # If it does not exist or cannot be reached, opening it tells so.
+    with suppress(OSError):
+        if path.is_symlink():
+            target = Path(os.path.realpath(path))
+        mode = path.stat().st_mode
+    if not stat.S_ISREG(mode) and not stat.S_ISDIR(mode):
+        raise InvalidInput("not a regular file", file=str(path))
+    return target
+
+
 def write_atomically(path: Path, data: bytes) -> Path:
-    """Replace `path` by `data` atomically and return `path`. Raises like `open_replacement`."""
-    with open_replacement(path) as file:
+    """Replace the `output_file` at `path` by `data` atomically and return `path`. Raises what that
+    and `open_replacement` raise.
+    """
+    with open_replacement(output_file(path)) as file:
         file.write(data)
     return path
 
 
 def write_text(path: Path, text: str) -> Path:
     """Replace `path` by `text` (UTF-8) atomically and return `path`. Raises like
-    `open_replacement`.
+    `write_atomically`.
     """
     return write_atomically(path, encode_text(text))
 

@@ -14,6 +14,7 @@ from typer.exceptions import TyperException
 from caliper.cli.commands import CommandsByName
 from caliper.cli.console import ERR, escape_unwritable
 from caliper.cli.exits import Exit
+from caliper.cli.interrupt import end_on_interrupt, ignore_interrupt
 from caliper.core.errors import (
     AlreadyExists,
     BackendError,
@@ -111,7 +112,10 @@ def run() -> None:
         ERR.print("[bold red]Internal error of Caliper.[/bold red] Please report it.")
         code = Exit.DEFECT
     if code == Exit.INTERRUPTED:
+        # A second one would be raised here, and end the process with a traceback.
+        ignore_interrupt()
         ERR.print("[yellow]Interrupted.[/yellow] Rerun the same command to resume.")
+        end_on_interrupt()
     sys.exit(int(code or Exit.DONE))
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
@@ -17,10 +18,11 @@ from caliper.cli.installation import InstalledServer
 from caliper.cli.options import OutputOptions
 from caliper.cli.run_arguments import Run
 from caliper.cli.show import show_place, show_report
-from caliper.core.errors import InvalidInput
+from caliper.core.errors import InvalidInput, RunInUse
+from caliper.core.report import Report
 from caliper.lazy import lazy_module
-from caliper.local.directory import find_run
-from caliper.local.reports import write_report
+from caliper.local.directory import RunDirectory, find_run
+from caliper.local.reports import read_report, write_report
 
 if TYPE_CHECKING:
     from caliper.cli import remote
@@ -41,7 +43,8 @@ def report(
 ) -> int:
     """Show a run's report and rewrite its files from the plan and the verdicts.
 
-    No model is called. The report of an unfinished run is partial: exit code 1. With --server
+    No model is called. The report of an unfinished run is partial: exit code 1. While another
+    process works on the run, no file is written. With --server
     the run is one of an installation; --out names the folder for its files.
     """
     if server is not None:
@@ -51,12 +54,24 @@ def report(
     if out is not None:
         raise InvalidInput("a local run's files stay in its directory", field="--out")
     directory = find_run(run)
-    result = asyncio.run(write_report(directory))
+    result, written = asyncio.run(_reported(directory))
     if json:
         write_out(report_text(result))
     elif not quiet:
         show_report(result, OUT)
-        show_place(directory.path / "report.html", OUT)
+        if written:
+            show_place(directory.path / "report.html", OUT)
     elif result.partial:
         write_reason(state(result))
     return Exit.NO if result.partial else Exit.DONE
+
+
+async def _reported(directory: RunDirectory) -> tuple[Report, bool]:
+    """The report of a run, and whether its files were written."""
+    try:
+        # Without the claim, a run that ends meanwhile would keep the report of before.
+        with directory.claim(directory.read_spec()):
+            return await write_report(directory), True
+    except RunInUse:
+        write_reason("Another process is working on this run: its files stay as they are.")
+        return replace(await read_report(directory), reuse=directory.reuse), False

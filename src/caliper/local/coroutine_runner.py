@@ -1,4 +1,6 @@
-"""Runs coroutines for synchronous callers: commands, scripts and notebooks."""
+"""Runs coroutines for synchronous callers (commands, scripts and notebooks), and blocking calls for
+coroutines.
+"""
 
 from __future__ import annotations
 
@@ -8,6 +10,7 @@ from collections.abc import Callable, Coroutine
 from concurrent.futures import Future, ThreadPoolExecutor
 from contextlib import suppress
 from functools import wraps
+from threading import Thread
 from typing import Any, Concatenate, ParamSpec, TypeVar
 
 import uvloop
@@ -50,6 +53,25 @@ def _run(work: Coroutine[Any, Any, _Result], on_task: _OnTask) -> _Result:
 
     with asyncio.Runner(loop_factory=uvloop.new_event_loop) as runner:
         return runner.run(begin())
+
+
+async def in_daemon_thread(name: str, work: Callable[[], _Result]) -> _Result:
+    """The result of `work` in a thread of that name, for which the process does not wait at its
+    end, unlike for those of executors: what it calls may never answer. Once begun, it goes on even
+    if nobody waits for it any more.
+    """
+    done: Future[_Result] = Future()
+
+    def do() -> None:
+        # From here on, nobody can cancel it.
+        if done.set_running_or_notify_cancel():
+            try:
+                done.set_result(work())
+            except BaseException as error:  # noqa: BLE001 - raised where it is awaited
+                done.set_exception(error)
+
+    Thread(target=do, name=name, daemon=True).start()
+    return await asyncio.wrap_future(done)
 
 
 def blocking(

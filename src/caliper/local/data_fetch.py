@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import asyncio
 import threading
+from contextlib import suppress
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Protocol
 
@@ -11,7 +13,7 @@ from caliper.core.errors import InvalidInput
 from caliper.lazy import lazy_module
 from caliper.local.benchmark_config import BenchmarkConfig
 from caliper.local.config import RunConfig
-from caliper.local.coroutine_runner import run_blocking
+from caliper.local.coroutine_runner import in_daemon_thread, run_blocking
 from caliper.wiring.data_sources import DataName, data_name, open_source
 
 if TYPE_CHECKING:
@@ -20,6 +22,9 @@ else:
     data_layouts = lazy_module("caliper.local.data_layouts")
 
 _NAMED = ("data", "media", "qa")
+_THREAD = "caliper-fetch"
+_GRACE = 2.0
+"""Seconds that a cancelled transfer is waited for."""
 
 
 class FetchWatcher(Protocol):
@@ -131,7 +136,7 @@ async def _located(
 
 
 async def _fetched(name: DataName, watcher: FetchWatcher, *, media: bool) -> tuple[Path, str]:
-    """Fetch in a thread, which ends with this coroutine."""
+    """Fetch in a thread, which ends with this coroutine if the source answers."""
     cancelled = threading.Event()
 
     def transferred(done: int, total: int) -> None:
@@ -140,12 +145,18 @@ async def _fetched(name: DataName, watcher: FetchWatcher, *, media: bool) -> tup
         watcher.on_transfer(str(pinned), done, total)
 
     source = open_source(name.scheme)
-    pinned = name.with_name(await asyncio.to_thread(source.pinned, name.name))
+    resolve = partial(source.pinned, name.name)
+    pinned = name.with_name(await in_daemon_thread(_THREAD, resolve))
     if pinned != name:
         watcher.on_pinned(str(pinned))
+    fetch = partial(source.fetch, pinned.name, transferred, media=media)
+    fetching = asyncio.ensure_future(in_daemon_thread(_THREAD, fetch))
     try:
-        path = await asyncio.to_thread(source.fetch, pinned.name, transferred, media=media)
+        path = await asyncio.shield(fetching)
     except asyncio.CancelledError:
         cancelled.set()
+        # As a rule it ends with the next bytes, and removes the part of a file that it has.
+        with suppress(Exception):
+            await asyncio.wait_for(fetching, _GRACE)
         raise
     return path, str(pinned)

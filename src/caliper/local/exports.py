@@ -5,12 +5,10 @@ from __future__ import annotations
 import asyncio
 import json
 from collections.abc import Awaitable, Callable, Iterator, Sequence
-from concurrent.futures import Future
 from contextlib import suppress
 from dataclasses import replace
 from functools import partial
 from pathlib import Path
-from threading import Thread
 from typing import TYPE_CHECKING, Any
 
 from caliper.adapters.exports.report_reader import read_report
@@ -20,7 +18,7 @@ from caliper.core.errors import CaliperError, NotReady, StoreUnavailable
 from caliper.core.report import VerdictRow
 from caliper.core.run import RunSpec
 from caliper.lazy import lazy_module
-from caliper.local.coroutine_runner import run_blocking
+from caliper.local.coroutine_runner import in_daemon_thread, run_blocking
 from caliper.local.directory import RunDirectory
 from caliper.local.installation import ask_gateway
 from caliper.pipeline.reports.report_files import check_file
@@ -93,19 +91,7 @@ async def export(results: Results, target: str) -> str:
     """Put results into the sink at NAME[:WHERE] and return the place. Raises what `put_results`
     raises.
     """
-    done: Future[str] = Future()
-
-    def put() -> None:
-        # From here on, nobody can cancel it.
-        if done.set_running_or_notify_cancel():
-            try:
-                done.set_result(put_results(results, target))
-            except BaseException as error:  # noqa: BLE001 - raised where it is awaited
-                done.set_exception(error)
-
-    # Not in an executor: the process would wait for its threads, and a sink may never answer.
-    Thread(target=put, name="caliper-export", daemon=True).start()
-    return await asyncio.wrap_future(done)
+    return await in_daemon_thread("caliper-export", lambda: put_results(results, target))
 
 
 async def export_directory(

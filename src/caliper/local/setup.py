@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterator, Awaitable, Callable
+from collections.abc import AsyncIterator, Awaitable, Callable, Mapping
 from contextlib import asynccontextmanager
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 from caliper.adapters.datasets.files import DatasetFiles
@@ -131,7 +131,7 @@ async def _open_part(
     """Open the files and models of a benchmark, and request it."""
     own, part, room = benchmark(name), config.benchmarks[name], models.room
     # Report errors in files before calling any model.
-    supplies.files[name] = sources = open_sources(name, part, notes.append)
+    sources = open_sources(name, part, notes.append)
     if part.qa is not None or part.qa_replies is not None:
         qa_layout(name, path=sources.qa_data is not None)
     taxonomy_of(name, part)
@@ -146,6 +146,7 @@ async def _open_part(
             models.captioners[name] = await room.chat_model(part.captioner)
         captioner = models.captioners[name].identity.name
     file_digests = digests(name, sources)
+    supplies.files[name] = _held_to(file_digests, part, sources)
     if part.qa_replies is not None:
         media = models.answerers[f"{name}/media"] = room.replay(name, part.qa_replies, Source.MEDIA)
         file_digests["qa_replies"] = media.identity.revision
@@ -156,6 +157,18 @@ async def _open_part(
             models.embedder = await room.embedder(part.embedder)
     supplies.digests.update(digest for digest in file_digests.values() if digest is not None)
     return part_request(name, part, file_digests, captioner, {})
+
+
+def _held_to(
+    file_digests: Mapping[str, str | None], part: BenchmarkConfig, sources: Sources
+) -> Sources:
+    """The sources, whose rows must be of the data with these digests: models are opened before
+    they are read, and the data may change meanwhile.
+    """
+    qa_data = sources.qa_data
+    if isinstance(part.qa, Path):
+        qa_data = DatasetFiles(part.qa, file_digests["qa_data"])
+    return replace(sources, data=DatasetFiles(part.data, file_digests["data"]), qa_data=qa_data)
 
 
 def digests(name: str, sources: Sources) -> dict[str, str | None]:

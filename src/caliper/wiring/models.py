@@ -183,14 +183,16 @@ class ModelRoom:
         """An answerer that replays the recorded replies of `model` to a benchmark's questions:
         those about captions, or those about the media.
 
-        Raises InvalidInput naming file and line of unreadable recordings.
+        Raises InvalidInput naming file and line of unreadable recordings, or those that change
+        meanwhile.
         """
         own = benchmark(name)
         layout = own.replies if source is Source.CAPTION else own.qa_replies
         if layout is None:
             raise InvalidInput(f"{name} has no questions from the media")
-        dataset = DatasetFiles(folder)
-        recording = record(own, dataset.rows(layout), source, dataset.digest(layout))
+        digest = DatasetFiles(folder).digest(layout)
+        rows = DatasetFiles(folder, digest).rows(layout)
+        recording = record(own, rows, source, digest)
         return ReplayAnswerer({name: recording}, model)
 
     @staticmethod

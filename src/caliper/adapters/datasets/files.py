@@ -50,16 +50,19 @@ class DatasetFiles:
     """ports.storage.Dataset: the file or folder at a path, which is checked when it is read.
 
     In a folder, only visible files with the format's suffixes count. `Row.file` is the path as
-    given, followed by the file's name.
+    given, followed by the file's name. With an `expected` digest, whoever reads rows learns at
+    their end whether they are of the files that had it.
     """
 
     path: Path
+    expected: str | None = None
 
     def rows(self, layout: Layout) -> Iterator[Row]:
         """All rows, file by file, in the order of the layout's stems, else by name.
 
         Raises InvalidInput at once if the files do not fit the layout, UnknownName for a file
-        whose stem is not a task, and InvalidInput while reading if a file's content is invalid.
+        whose stem is not a task, and InvalidInput while reading if a file's content is invalid,
+        or after the last row if the files no longer have the expected digest.
         """
         return self._read(self.files(layout), layout)
 
@@ -87,6 +90,9 @@ class DatasetFiles:
                 yield pictures.row(file, row)
             if not number:
                 raise InvalidInput("the file holds no rows", file=str(file))
+        if self.expected is not None and self.digest(layout) != self.expected:
+            message = "changed while the run began; run the same command again"
+            raise InvalidInput(message, file=str(self.path))
 
     def files(self, layout: Layout) -> list[Path]:
         """The files that `rows` reads. Raises InvalidInput if they do not fit the layout."""

@@ -4,18 +4,16 @@ from __future__ import annotations
 
 import asyncio
 import errno
-import fcntl
 import hashlib
 import os
 import shutil
-from collections.abc import AsyncIterator, Callable, Iterator, Sequence
+from collections.abc import AsyncIterator, Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
-from contextlib import contextmanager
 from functools import partial
 from pathlib import Path
 from typing import Any, TypeVar
 
-from caliper.adapters.files import open_replacement, store_error
+from caliper.adapters.files import locked, open_replacement, store_error
 from caliper.adapters.keys import check_key, check_prefix, check_size
 
 # Syncing many files to disk concurrently takes hardly longer than syncing one.
@@ -133,7 +131,7 @@ def _put(target: Path, data: bytes | Path, *, synced: bool) -> None:
 
 
 def _replace(target: Path, data: bytes | Path, version: str | None, *, synced: bool) -> str | None:
-    with _locked(target):
+    with locked(target):
         new = hashlib.sha256(data).hexdigest() if isinstance(data, bytes) else _version(data)
         current = _version(target)
         if current == version:
@@ -141,29 +139,6 @@ def _replace(target: Path, data: bytes | Path, version: str | None, *, synced: b
         elif current != new:
             return None
     return new
-
-
-@contextmanager
-def _locked(target: Path) -> Iterator[None]:
-    """Exclude other processes that replace files of this folder. The lock of one that dies is
-    released.
-    """
-    folder = target.parent
-    try:
-        folder.mkdir(parents=True, exist_ok=True)
-        try:
-            lock = os.open(folder, os.O_RDONLY)
-        except FileNotFoundError:
-            # Its last file was deleted at this moment, and the folder with it.
-            folder.mkdir(parents=True, exist_ok=True)
-            lock = os.open(folder, os.O_RDONLY)
-        try:
-            fcntl.flock(lock, fcntl.LOCK_EX)
-            yield
-        finally:
-            os.close(lock)
-    except OSError as error:
-        raise store_error(folder, error) from error
 
 
 def _version(file: Path) -> str | None:

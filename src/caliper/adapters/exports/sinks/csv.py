@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from caliper.adapters.exports.csv_text import csv_text
-from caliper.adapters.files import encode_text, write_atomically
+from caliper.adapters.files import encode_text, locked, output_file, write_atomically
 from caliper.core.errors import InvalidInput, StoreUnavailable
 from caliper.ports.sinks import Results
 
@@ -30,17 +30,19 @@ class CsvSink:
             raise InvalidInput("name a file: csv:FILE")
 
     def write(self, results: Results) -> str:
-        path, new = Path(self.file), _cells(csv_text(_rows(results)))
-        rows = self._stored(path)
-        places = [place for place, row in enumerate(rows) if row[:1] == [results.run]]
-        at = places[0] if places else len(rows)
-        others = [row for row in rows if row[:1] != [results.run]]
-        out = io.StringIO()
-        # Stored cells are safe for spreadsheets already.
-        writer = csv.writer(out, lineterminator="\n")
-        writer.writerows([_HEAD, *others[:at], *new, *others[at:]])
-        write_atomically(path, encode_text(out.getvalue()))
-        return str(path)
+        path, new = output_file(Path(self.file)), _cells(csv_text(_rows(results)))
+        # Others may export to the same file: rows added between reading and writing would be lost.
+        with locked(path):
+            rows = self._stored(path)
+            places = [place for place, row in enumerate(rows) if row[:1] == [results.run]]
+            at = places[0] if places else len(rows)
+            others = [row for row in rows if row[:1] != [results.run]]
+            out = io.StringIO()
+            # Stored cells are safe for spreadsheets already.
+            writer = csv.writer(out, lineterminator="\n")
+            writer.writerows([_HEAD, *others[:at], *new, *others[at:]])
+            write_atomically(path, encode_text(out.getvalue()))
+        return str(Path(self.file))
 
     def _stored(self, path: Path) -> list[list[str]]:
         """The rows of the file, without its head."""
