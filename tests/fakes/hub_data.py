@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import io
 import json
+import threading
 from pathlib import Path
 from typing import Any
 
@@ -81,3 +82,10 @@ def published_data(folder: Path) -> dict[str, dict[str, bytes]]:
             "b/q.json": json.dumps(tiny.QUESTIONS).encode(),
         },
     }
+
+
+def fetching_ended() -> None:
+    """Wait for the threads that fetch data."""
+    for thread in threading.enumerate():
+        if thread.name == "caliper-fetch":
+            thread.join()

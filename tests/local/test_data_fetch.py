@@ -5,7 +5,6 @@ from __future__ import annotations
 import asyncio
 import json
 import signal
-import socket
 import threading
 from collections.abc import Iterator
 from datetime import date
@@ -17,7 +16,7 @@ import pyarrow.parquet as pq
 import pytest
 from tests.fakes import tiny
 from tests.fakes.command import Command, end, wait_for
-from tests.fakes.hub_data import published_data
+from tests.fakes.hub_data import fetching_ended, published_data
 from tests.fakes.hub_server import COMMIT, TOKEN, HubRepository, HubServer
 
 import caliper
@@ -165,49 +164,6 @@ def test_a_suite_keeps_the_commit(hub: HubServer, tmp_path: Path) -> None:
     hub.status = 500
     found = fetch_now(check_config(suite.values["run"])).benchmarks["comprecap"]
     assert (found.data, found.media_root) == (copy, copy / "images")
-
-
-def fetching_ended() -> None:
-    """Wait for the threads that fetch data."""
-    for thread in threading.enumerate():
-        if thread.name == "caliper-fetch":
-            thread.join()
-
-
-def test_nobody_waits_for_a_source_that_does_not_answer(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setenv("CALIPER_DATA_CACHE", str(tmp_path / "cache"))
-    captions = {"data": "hf:owner/name", "captions": "captions"}
-    config = check_config({"benchmarks": {"captionqa": captions}})
-
-    async def give_up(server: socket.socket) -> socket.socket:
-        fetching = asyncio.create_task(fetch_data(config))
-        asked, _ = await asyncio.get_running_loop().sock_accept(server)
-        fetching.cancel()
-        with pytest.raises(asyncio.CancelledError):
-            await fetching
-        return asked
-
-    with socket.create_server(("127.0.0.1", 0)) as server:
-        server.setblocking(False)
-        monkeypatch.setenv("HF_ENDPOINT", f"http://127.0.0.1:{server.getsockname()[1]}")
-        asked = asyncio.run(give_up(server))
-    with asked:
-        # The loop is closed, and its end did not wait until the source was given up.
-        assert is_open(asked)
-    fetching_ended()
-
-
-def is_open(connection: socket.socket) -> bool:
-    """Whether the other side has not closed a connection."""
-    connection.setblocking(False)
-    try:
-        while connection.recv(65_536):
-            pass
-    except BlockingIOError:
-        return True
-    return False
 
 
 async def test_a_transfer_ends_with_who_waits_for_it(hub: HubServer, tmp_path: Path) -> None:

@@ -256,8 +256,7 @@ class LocalRun:
             if part.models[benchmark(part.name).role].kind == REPLAY:
                 reason = "recorded replies do not answer anchors"
                 self._watcher.on_warning(f"{part.name}: no judge check: {reason}")
-        patience = access.timeout + access.retry_budget
-        return RunAnchors(self._store, SILENT, patience, choice=choice)
+        return RunAnchors(self._store, SILENT, access.timeout + access.retry_budget, choice=choice)
 
     async def _follow(self) -> None:
         # Earlier, a run that another process had ended would end again as it is.
