@@ -95,7 +95,7 @@ class LocalRun:
         if setup.rule_of is not None:
             ways = partial(self._rule_of, setup.rule_of), self._known, self._publish_block
             advance = DrawnBlocks(self._ground.codec, *ways).advance
-        outlets = Outlets(self._on_run_ended, _refuse, advance=advance)
+        outlets = Outlets(self._on_run_ended, _refuse, advance=advance, alone=True)
         self._board = Aggregator(store, self._ground.codec, clock, files, outlets, _BOUNDS)
         self._resumed, self._ended = asyncio.Event(), asyncio.Event()
         self._report: Report | None = None

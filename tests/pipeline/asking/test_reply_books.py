@@ -25,3 +25,16 @@ async def test_a_book_keeps_what_others_stored_meanwhile() -> None:
         "four": Reply("4"),
     }
     assert book.askers == {"b": 3, "a": 1}
+
+
+async def test_who_asked_first_stays_known() -> None:
+    store = MemoryStore()
+    late = await ReplyBook.open(store, "job", "", "late")
+    first = await ReplyBook.open(store, "job", "", "first")
+    first.add("one", Reply("1"))
+    await first.save(store)
+    for key in ("one", "two"):
+        late.add(key, Reply("1"))
+    await late.save(store)
+    book = await ReplyBook.open(store, "job", "", "other")
+    assert book.askers == {"first": 1, "late": 1}

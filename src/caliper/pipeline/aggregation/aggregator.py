@@ -13,7 +13,7 @@ from functools import partial
 from typing import TypeVar
 
 from caliper.core.envelopes import Record
-from caliper.core.errors import DataLoss, InvalidInput
+from caliper.core.errors import InvalidInput
 from caliper.core.messages import MessageValue, PlanMade, RunCancelled, RunEnded
 from caliper.core.outcome import UNDRAWN
 from caliper.pipeline.aggregation.conclusion import Conclusion
@@ -207,8 +207,8 @@ class Aggregator:
                 return await self.table.absent_scores(run)
         try:
             return await self.table.rolling.scores(run_ledger, wait=wait)
-        except DataLoss as error:
-            self.table.fail(run_ledger, error)
+        except Exception as error:  # noqa: BLE001 - told apart there
+            self.table.blame(run_ledger, error)
             return Scores(run_ledger.state, (), run_ledger.error, run_ledger.start)
 
     def watch(self, run: str, interval: float) -> AsyncGenerator[Scores, None]:

@@ -28,7 +28,8 @@ class Outlets:
     """Outlets for the aggregator's results. `announce` publishes the end of a run, `warn` reports a
     fault and must neither block nor raise, `telemetry` records events, `live` has the live scores
     of all slots, and `advance` publishes the next questions of a run that ends once its answer is
-    sure. `signatures` and `plans` check incoming messages.
+    sure. `signatures` and `plans` check incoming messages. With `alone` there is one run, whose
+    caller gets the error of a benchmark that fails.
     """
 
     announce: Callable[[RunEnded], Awaitable[None]]
@@ -38,6 +39,7 @@ class Outlets:
     advance: Callable[[RunLedger], Awaitable[None]] | None = None
     signatures: Signatures = field(default_factory=Signatures)
     plans: PlanCheck = field(default_factory=PlanCheck)
+    alone: bool = False
 
 
 @dataclass(frozen=True, slots=True)

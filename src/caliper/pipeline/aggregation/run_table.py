@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import logging
+import re
 from collections import Counter
 from collections.abc import Iterator
 
@@ -31,8 +32,11 @@ from caliper.ports.stages import Scores
 from caliper.ports.storage import ObjectStore
 
 _LOG = logging.getLogger(__name__)
-# Not RuntimeError: a process that stops raises it as well.
-_OF_FUNCTIONS = (ArithmeticError, AttributeError, LookupError, TypeError, ValueError)
+# Not every RuntimeError: a process that stops raises it as well.
+_OF_FUNCTIONS = (
+    *(ArithmeticError, AssertionError, AttributeError, LookupError, NotImplementedError),
+    *(RecursionError, TypeError, ValueError, re.error),
+)
 _ABSENT_RUNS, _ANNOUNCED_RUNS = 1024, 4096
 
 
@@ -144,14 +148,19 @@ class RunTable:
 
     def blame(self, run: RunLedger, error: Exception) -> None:
         """Fail a run for an error of its own, as of an object that it needs or of its benchmark,
-        which may be another package's: other runs go on. Raises any other error again.
+        which may be another package's: other runs go on. Raises any other error again, and where
+        the run is alone also that of its benchmark.
         """
+        failure = error
         if isinstance(error, _OF_FUNCTIONS):
-            _LOG.error("run %s: its benchmark failed", run.run, exc_info=error)
-            error = FunctionFailed(f"{type(error).__name__}: {error}", error)
-        if not isinstance(error, CaliperError) or error_policy(error).fate is JobFate.PAUSE:
+            failure = FunctionFailed(f"{type(error).__name__}: {error}", error)
+        if not isinstance(failure, CaliperError) or error_policy(failure).fate is JobFate.PAUSE:
             raise error
-        self.fail(run, error)
+        if self._outlets.alone and isinstance(failure, FunctionFailed):
+            raise error
+        if failure is not error and not run.is_broken:
+            _LOG.error("run %s: its benchmark failed", run.run, exc_info=error)
+        self.fail(run, failure)
 
     def note_end(self, event: RunEnded) -> None:
         """Note an announced end, by this aggregator or its predecessor."""

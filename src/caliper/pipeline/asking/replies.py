@@ -180,7 +180,7 @@ class ReplyBook:
         self.is_dirty = True
 
     def _merge(self, book: Mapping[str, Any] | None) -> None:
-        if book is None or book["replies"].keys() <= self._replies.keys():
+        if book is None:
             return
         first = book.get("run", "")
         if first != self._first_run:
