@@ -58,7 +58,7 @@ async def linked(target: str) -> AsyncIterator[tuple[Link, str]]:
 
 async def test_a_connection_that_went_silent_is_given_up(triton: str) -> None:
     async with asyncio.timeout(PATIENCE), linked(triton) as (link, address):
-        client = TritonClient(address_of(f"{address}/captioner"), None, 10.0, 3600, silence=0.5)
+        client = TritonClient(address_of(f"{address}/captioner"), None, 30.0, 3600, silence=3.0)
         await client.open()
         answered = await client.infer(INPUTS)
         link.silence()
