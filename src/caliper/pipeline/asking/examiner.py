@@ -108,8 +108,10 @@ class Examiner:
         ports = _CachedPorts((role, answerer), self._models, identities, book, self._telemetry)
         try:
             verdicts = await self._items(job, ports)
-        finally:
-            await book.save(store)
+        except BaseException:
+            await book.save(store, whole=False)
+            raise
+        await book.save(store, whole=not ports.troubles)
         if store:
             await note_reuse(store, job, VERDICTS, len(ports.reused))
         message = Verdicts(job.run, job.benchmark, job.sample, verdicts)

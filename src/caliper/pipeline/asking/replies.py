@@ -121,16 +121,18 @@ class ReplyBook:
         """
         return cls(key, salt, run, await _stored(store, key) if store else None)
 
-    async def save(self, store: ObjectStore | None) -> None:
-        """Write the book to the store if it has grown, with what others have stored meanwhile.
+    async def save(self, store: ObjectStore | None, *, whole: bool = True) -> None:
+        """Write the book to the store if it has grown. One that is not `whole` lacks replies that
+        others may have stored meanwhile: it gets them first.
 
         Raises NewerSchema, StoreUnavailable or StoreFull.
         """
         if store is None or not self.is_dirty:
             return
-        # A store that is away refuses the write as well, and may hold it for later.
-        with suppress(StoreUnavailable):
-            self._merge(await _stored(store, self._key))
+        if not whole:
+            # A store that is away refuses the write as well, and may hold it for later.
+            with suppress(StoreUnavailable):
+                self._merge(await _stored(store, self._key))
         book = {"schema": SCHEMA, "run": self._first_run, "replies": self._replies}
         added = {"added": self._added_by} if self._added_by else {}
         await store.put(object_key(self._key), canonical_json({**book, **added}))
