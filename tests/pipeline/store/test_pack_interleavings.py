@@ -1,7 +1,7 @@
 """No reply is lost in whatever order readers, writers and packers take turns, or die."""
 
 import asyncio
-from collections.abc import Callable
+from collections.abc import Awaitable, Callable
 from random import Random
 
 import pytest
@@ -49,6 +49,28 @@ async def test_a_packer_that_dies_anywhere_loses_nothing() -> None:
         if not died:
             return
     pytest.fail("it never came to its end")
+
+
+class Hooked(MemoryStore):
+    """A store where somebody else does something before the next read of a range."""
+
+    hook: Callable[[], Awaitable[None]] | None = None
+
+    async def before(self, call: str, _: str) -> None:
+        if call == "get_range" and self.hook is not None:
+            hook, self.hook = self.hook, None
+            await hook()
+
+
+async def test_a_pack_that_is_rewritten_between_its_list_and_its_rows_loses_nothing() -> None:
+    there = Installation()
+    await there.fill(range(20))
+    await there.pack()
+    store = Hooked(there.whole)
+    store.hook = lambda: there.another().delete(key(2))
+    reader = PackStore(store, there.clock)
+    assert await reader.get(key(1)) == b"jobs 1"
+    assert store.hook is None
 
 
 class Yielding(MemoryStore):

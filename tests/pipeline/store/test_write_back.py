@@ -44,6 +44,34 @@ async def test_a_later_write_replaces_what_is_held() -> None:
     assert await store.get("jobs/a") == b"3"
 
 
+async def test_what_others_wrote_meanwhile_stays() -> None:
+    below = MemoryStore()
+    store = WriteBackBuffer(below)
+    for before in (None, b"0"):
+        below.objects = {} if before is None else {"jobs/a": before}
+        assert await store.get("jobs/a") == before
+        below.full = True
+        with pytest.raises(StoreFull):
+            await store.put("jobs/a", b"1")
+        below.full = False
+        below.objects["jobs/a"] = b"more of another"
+        for _ in range(2):
+            assert await store.get("jobs/a") == b"more of another"
+
+
+async def test_what_is_held_replaces_what_it_came_from() -> None:
+    below = MemoryStore()
+    below.objects["jobs/a"] = b"0"
+    store = WriteBackBuffer(below)
+    assert await store.get("jobs/a") == b"0"
+    below.full = True
+    with pytest.raises(StoreFull):
+        await store.put("jobs/a", b"1")
+    below.full = False
+    assert await store.get("jobs/a") == b"1"
+    assert below.objects == {"jobs/a": b"1"}
+
+
 async def test_so_much_is_held_and_no_more() -> None:
     below = MemoryStore()
     store = WriteBackBuffer(below, capacity=2)

@@ -108,8 +108,9 @@ class Packs:
             some = new[first : first + _CONCURRENCY]
             rows_of_packs = await asyncio.gather(*map(self._read_rows, some))
             for name, rows in zip(some, rows_of_packs, strict=True):
-                if name not in self._small:
-                    self._remember(name, rows or b"")
+                # One that is gone counts as large: a key that is in none is looked for again.
+                if rows is not None and name not in self._small:
+                    self._remember(name, rows)
         names |= self._written.keys()
         self._names, self._listed = tuple(sorted(names, reverse=True)), listed
         self._large = tuple(name for name in self._names if name not in self._small)

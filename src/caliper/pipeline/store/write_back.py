@@ -15,15 +15,17 @@ class WriteBackBuffer(StoreView):
     """A view of `store` for model replies, while it is full or unavailable.
 
     A job whose write failed is retried as a whole and begins with a read, which first writes the
-    buffered data of that key. The retry thus either finds its earlier replies, or fails before the
-    model is asked again. The buffer holds at most `capacity` objects and evicts the least recently
-    used; it never needs more than there are jobs in flight. `replace` is not buffered, and `list`
-    lists the store.
+    buffered data of that key, unless others have written it since. The retry thus either finds
+    replies, or fails before the model is asked again. The buffer holds at most `capacity` objects
+    and evicts the least recently used; it never needs more than there are jobs in flight. `replace`
+    is not buffered, and `list` lists the store.
     """
 
     def __init__(self, store: ObjectStore, capacity: int = 4096) -> None:
         self._store = store
         self._buffer: LRUCache[str, bytes] = LRUCache(capacity)
+        # Hashes of what was read last.
+        self._read: LRUCache[str, int] = LRUCache(capacity)
 
     def _place(self, key: str) -> tuple[ObjectStore, str]:
         return self._store, key
@@ -44,9 +46,14 @@ class WriteBackBuffer(StoreView):
 
         Raises what the port raises, and StoreFull if the buffered write fails again.
         """
-        if key in self._buffer:
-            await self.put(key, self._buffer[key])
-        return await self._store.get(key, max_bytes)
+        data = await self._store.get(key, max_bytes)
+        if (held := self._buffer.get(key)) is not None:
+            if hash(data) == self._read.get(key, hash(None)):
+                await self.put(key, held)
+                data = held
+            self._buffer.pop(key, None)
+        self._read[key] = hash(data)
+        return data
 
     async def version(self, key: str) -> str | None:
         """The version of a key, after writing its buffered data. Raises what `get` raises."""
