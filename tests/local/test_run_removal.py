@@ -81,8 +81,15 @@ async def test_the_run_that_judged_it_in_full_goes_with_it(tmp_path: Path) -> No
         )
         assert whole.path == place_whole(first)
     assert len(list(store.glob("jobs/*/*"))) == 2 * SAMPLES
+    held = {path: path.read_bytes() for path in first.path.rglob("*.json")}
+    with first.claim(first.read_spec()):
+        # Somebody works on it: it stays for the next time.
+        await remove_run(first)
+    assert {path: path.read_bytes() for path in first.path.rglob("*.json")} == held
+    assert len(list(store.glob("jobs/*/*"))) == 2 * SAMPLES
     await remove_run(first)
     assert [*store.glob("jobs/*/*"), *store.glob("runs/*")] == []
+    assert not first.path.exists()
 
 
 @pytest.mark.parametrize("readable", [True, False])

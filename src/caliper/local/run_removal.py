@@ -8,7 +8,7 @@ from contextlib import suppress
 from pathlib import Path
 
 from caliper.adapters.stores.directory import DirectoryStore
-from caliper.core.errors import InvalidInput, StoreUnavailable
+from caliper.core.errors import InvalidInput, RunInUse, StoreUnavailable
 from caliper.core.run import Identity, RunSpec
 from caliper.local.baseline_runs import place_whole
 from caliper.local.directory import RunDirectory
@@ -21,8 +21,17 @@ from caliper.pipeline.store.runs import run_store
 async def remove_run(directory: RunDirectory) -> None:
     """Remove the directory, and those replies beside it that no other run there requested or uses.
     Captions are removed if no other run has their captioner. If a run cannot be read, all stay.
+    Nothing is removed of a run that somebody works on.
     """
     root = directory.path.parent
+    try:
+        with directory.claim(await asyncio.to_thread(directory.read_spec)):
+            pass
+    except RunInUse:
+        return
+    except (InvalidInput, StoreUnavailable):
+        # What is no run any more is removed all the same.
+        pass
     for each in (directory, RunDirectory(place_whole(directory))):
         with suppress(InvalidInput, StoreUnavailable):
             await _remove_replies(each, root)

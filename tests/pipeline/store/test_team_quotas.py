@@ -5,17 +5,19 @@ from datetime import timedelta
 from pathlib import Path
 
 import pytest
+from tests.fakes import runs
 from tests.fakes.clock import FakeClock
 from tests.fakes.stores import Gate, MemoryStore
 
 from caliper.adapters.stores.directory import DirectoryStore
 from caliper.core.errors import BackendOverloaded, InvalidInput
+from caliper.core.keys import canonical_json
 from caliper.core.owners import Owner, Sharing, Viewer
 from caliper.core.quotas import DayQuota, QuotaTable, QuotaUse, TeamLimits
 from caliper.core.spending import Spending
 from caliper.core.terms import Terms
 from caliper.pipeline.store.owners import Ownership
-from caliper.pipeline.store.runs import note_start, read_starts, run_store
+from caliper.pipeline.store.runs import SPEC, note_start, read_starts, run_store
 from caliper.pipeline.store.team_quotas import TeamQuotas
 from caliper.pipeline.store.team_use import note_stored, take_place, write_spent
 from caliper.ports.storage import ObjectStore
@@ -161,3 +163,12 @@ async def test_only_an_administrator_acts_at_the_cost_of_a_suites_owners(
     ours = TeamQuotas(store, FakeClock(), ownership, lambda: table)
     with ownership.acting_for([Owner("another", "blue")]):
         assert await ours.admit_run(RUN) == DayQuota(payer, 1)
+
+
+async def test_a_run_whose_start_broke_off_gives_its_place_back(store: MemoryStore) -> None:
+    spec, now = runs.spec(), FakeClock().now()
+    assert await take_place(store, "red", spec.run_id, 1, now)
+    # Its gateway died before it noted the start.
+    await run_store(store, spec.run_id).put(SPEC, canonical_json(spec.to_json()))
+    assert not await take_place(store, "red", "0" * 16, 1, now + timedelta(seconds=30))
+    assert await take_place(store, "red", "0" * 16, 1, now + timedelta(days=1))

@@ -81,6 +81,9 @@ async def _is_over(store: ObjectStore, run: str, *, is_new: bool) -> bool:
         record = await read_record(run_store(store, run), spec)
     except (InvalidInput, NotFound):
         return True
+    if record.started is None:
+        # Its start broke off, or goes on.
+        return not is_new
     return record.status().state in FINAL_STATES
 
 
