@@ -5,7 +5,11 @@ lists, and the next purge completes the deletion:
 
 1. its entries in `run-index/` and `client-keys/`,
 2. the replies that no other run uses: its plan, which leads to them, is still there,
-3. `spec.json`, then the rest of `runs/<id>/`, and last `cancelled.json`, which every run has.
+3. `spec.json`, then the marks that a start writes, then the rest of `runs/<id>/`, and last
+   `cancelled.json`, which every run has.
+
+A run may be started again at any time: before each step it is read again, and left as it is if it
+was.
 
 Datasets, media, uploaded captions and captioners' replies stay: other runs may use them.
 """
@@ -35,13 +39,17 @@ from caliper.core.question import Item, Source
 from caliper.core.run import RunSpec, RunState
 from caliper.pipeline.asking.replies import ReplyBook, key_of_job, object_key
 from caliper.pipeline.asking.reuse import job_name, reused_jobs
+from caliper.pipeline.ledger.stop_criterion import CRITERION
 from caliper.pipeline.planning.publisher import jobs
 from caliper.pipeline.reports.report_files import TextsOf, stored_texts
 from caliper.pipeline.store.plan import read_plan, read_summary
 from caliper.pipeline.store.run_record import read_record
 from caliper.pipeline.store.runs import (
     CANCELLED,
+    END,
+    REFUSED,
     SPEC,
+    STARTED,
     is_run_id,
     read_replaceable,
     read_spec,
@@ -54,6 +62,7 @@ _GRACE = timedelta(hours=1)
 """Runs that ended within this time stay: the aggregator may still write about them."""
 _CONCURRENCY = 32
 _SPEC_STEP = 2
+_MARKS = (STARTED, "owners.json", CRITERION, REFUSED, END)
 _INDEX, _CLIENT_KEYS = "run-index/", "client-keys/"
 _Argument = TypeVar("_Argument")
 _Result = TypeVar("_Result")
@@ -131,17 +140,21 @@ async def delete_run(store: DeletableStore, old: OldRun) -> bool:
     StoreUnavailable.
     """
     for number, step in enumerate(old.steps):
-        # It may be started at any time, until its spec is gone.
-        if number <= _SPEC_STEP and not await _is_unchanged(store, old):
+        # It may be started at any time, also once its spec is gone.
+        if not await _is_unchanged(store, old, number):
             return False
         await store.delete(*step)
     return True
 
 
-async def _is_unchanged(store: DeletableStore, old: OldRun) -> bool:
-    """Whether a run is over as before, or the rest of one is still without a spec."""
-    if old.spec is None:
+async def _is_unchanged(store: DeletableStore, old: OldRun, number: int) -> bool:
+    """Whether, before this step, a run is over as before, or without a spec once that is gone."""
+    if old.spec is None or number > _SPEC_STEP:
         return await store.version(f"runs/{old.run}/{SPEC}") is None
+    # A start of a complete run changes nothing but that it is listed again.
+    for key in old.steps[0] if number else ():
+        if await store.version(key) is not None:
+            return False
     current = await _ended_run(store, old.run)
     return current is not None and current.ended == old.ended
 
@@ -200,12 +213,16 @@ async def _with_objects(
 ) -> OldRun:
     first, last = f"runs/{old.run}/{SPEC}", f"runs/{old.run}/{CANCELLED}"
     rest = [key async for key in store.list(f"runs/{old.run}/") if key not in (first, last)]
+    # In a step of their own, soon after the spec: a start writes them anew.
+    marks = tuple(key for name in _MARKS if (key := f"runs/{old.run}/{name}") in rest)
+    rest = [key for key in rest if key not in marks]
     texts_of = partial(stored_texts, store)
     replies = await own_replies(store, texts_of, old.spec, others) if old.spec else ()
     lead = tuple(entries)
     # Backwards: an interrupted step leaves the first of the numbered objects.
     # The spec has the place `_SPEC_STEP`.
-    steps = (lead, tuple(replies), (first,) if old.spec else (), tuple(reversed(rest)), (last,))
+    spec = (first,) if old.spec else ()
+    steps = (lead, tuple(replies), spec, marks, tuple(reversed(rest)), (last,))
     size = 0
     for step in steps:
         async for length in _concurrently(store.size, step):
