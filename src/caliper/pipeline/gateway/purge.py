@@ -39,7 +39,7 @@ from caliper.core.question import Item, Source
 from caliper.core.run import RunSpec, RunState
 from caliper.pipeline.asking.replies import ReplyBook, key_of_job, object_key
 from caliper.pipeline.asking.reuse import job_name, reused_jobs
-from caliper.pipeline.ledger.stop_criterion import CRITERION
+from caliper.pipeline.ledger.stop_criterion import CRITERION, StopCriterion
 from caliper.pipeline.planning.publisher import jobs
 from caliper.pipeline.reports.report_files import TextsOf, stored_texts
 from caliper.pipeline.store.plan import read_plan, read_summary
@@ -50,6 +50,7 @@ from caliper.pipeline.store.runs import (
     REFUSED,
     SPEC,
     STARTED,
+    find_as,
     is_run_id,
     read_replaceable,
     read_spec,
@@ -113,7 +114,8 @@ async def old_runs(
 ) -> AsyncIterator[OldRun]:
     """The runs to delete, oldest first, with their objects, which are read when a run's turn comes.
 
-    A run that is not over, or whose record is unreadable, stays. Raises StoreUnavailable.
+    A run that is not over, whose record is unreadable, or that one which is not old is judged
+    against, stays. Raises NewerSchema, StoreUnavailable.
     """
     entries = await _entries(store)
     stored = await _stored_runs(store)
@@ -128,11 +130,23 @@ async def old_runs(
     candidates = ended[: max(0, len(ended) - (retention.newest or 0))]
     latest = now - max(retention.age or _GRACE, _GRACE)
     old += [each for when, each in candidates if when <= latest and each.run not in retention.kept]
+    compared = await _compared(store, stored.keys() - {each.run for each in old})
+    old = [each for each in old if each.run not in compared]
     others = RetainedRuns(stored.keys() - {each.run for each in old}, set())
     for run in others.runs:
         others.reused_jobs.update(await reused_jobs(run_store(store, run)))
     for each in old:
         yield await _with_objects(store, each, entries.get(each.run, ()), others)
+
+
+async def _compared(store: DeletableStore, runs: Iterable[str]) -> set[str]:
+    """The runs that these are judged against."""
+    found = set[str]()
+    for run in runs:
+        criterion = await find_as(run_store(store, run), CRITERION, StopCriterion.from_json)
+        if criterion is not None:
+            found |= {criterion.base, criterion.repeats}
+    return found
 
 
 async def delete_run(store: DeletableStore, old: OldRun) -> bool:
