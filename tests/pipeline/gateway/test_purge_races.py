@@ -1,5 +1,6 @@
 """Runs that are started while old runs are deleted."""
 
+import json
 from collections.abc import AsyncIterator, Awaitable, Callable
 from contextlib import asynccontextmanager
 from dataclasses import replace
@@ -40,7 +41,7 @@ class MeetingStore(MemoryStore):
         return self._event is None
 
     async def after(self, call: str, key: str) -> None:
-        if self._event and call == self._event[0] and key.startswith(self._event[1]):
+        if self._event and (call, key) == self._event[:2]:
             event, self._event = self._event[2], None
             await event()
 
@@ -99,8 +100,36 @@ async def test_a_complete_run_that_is_asked_for_while_it_is_deleted_stays() -> N
         async def start() -> None:
             assert (await send(config("old"), gateway)).state is RunState.COMPLETE
 
-        store.meet("delete", "run-index/", start)
+        (entry,) = [key for key in before if key.startswith("run-index/")]
+        store.meet("delete", entry, start)
         assert not await delete_run(store, old)
         assert store.has_met
         assert store.objects == before
         assert (await gateway.get(run)).state is RunState.COMPLETE
+
+
+async def test_replies_of_a_run_that_began_after_the_runs_were_listed_stay() -> None:
+    store = MeetingStore()
+    async with served(store) as gateway:
+        await completed(gateway, "old")
+        for key in replies(store):
+            # The next run has to ask for the others.
+            book = json.loads(store.objects[key])
+            book["replies"] = dict(list(book["replies"].items())[:1])
+            store.objects[key] = json.dumps(book).encode()
+        asked: set[str] = set()
+
+        async def start() -> None:
+            run = await completed(gateway, "new")
+            asked.update(key for key in replies(store) if run.encode() in store.objects[key])
+
+        store.meet("list", "runs/", start)
+        removed = [await delete_run(store, old) async for old in old_runs(store, ALL, NOW)]
+        assert removed == [True]
+        assert store.has_met
+        assert asked
+        assert asked <= replies(store)
+
+
+def replies(store: MemoryStore) -> set[str]:
+    return {key for key in store.objects if key.startswith("jobs/")}

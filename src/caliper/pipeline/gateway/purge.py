@@ -103,10 +103,11 @@ class OldRun:
 
 @dataclass(frozen=True, slots=True)
 class RetainedRuns:
-    """The runs that stay, and the names of their jobs that reuse replies."""
+    """The runs that stay, and the names of their jobs that reuse replies; and those that go."""
 
     runs: set[str]
     reused_jobs: set[str]
+    removed: Collection[str] = ()
 
 
 async def old_runs(
@@ -132,7 +133,8 @@ async def old_runs(
     old += [each for when, each in candidates if when <= latest and each.run not in retention.kept]
     compared = await _compared(store, stored.keys() - {each.run for each in old})
     old = [each for each in old if each.run not in compared]
-    others = RetainedRuns(stored.keys() - {each.run for each in old}, set())
+    removed = {each.run for each in old}
+    others = RetainedRuns(stored.keys() - removed, set(), removed)
     for run in others.runs:
         others.reused_jobs.update(await reused_jobs(run_store(store, run)))
     for each in old:
@@ -247,7 +249,8 @@ async def _with_objects(
 async def own_replies(
     store: ObjectStore, texts_of: TextsOf, spec: RunSpec, others: RetainedRuns
 ) -> Sequence[str]:
-    """The objects with replies for a run that no retained run asked for or uses.
+    """The objects with replies for a run that no retained run asked for or uses, nor one that
+    began since the retained ones were listed asked for.
 
     Empty if plan or captions are unreadable. Raises StoreUnavailable.
     """
@@ -267,11 +270,21 @@ async def own_replies(
             unused = (job for job in planned if job_name(job) not in others.reused_jobs)
             async for key, runs in _concurrently(askers, unused):
                 # Earlier commits did not record who asked.
-                if runs and "" not in runs and others.runs.isdisjoint(runs):
+                if not runs or "" in runs or not others.runs.isdisjoint(runs):
+                    continue
+                if not await _have_begun(store, {*runs} - {spec.run_id, *others.removed}):
                     keys.append(object_key(key))
     except InvalidInput:
         return ()
     return tuple(dict.fromkeys(keys))
+
+
+async def _have_begun(store: ObjectStore, runs: Iterable[str]) -> bool:
+    """Whether one of these runs has a spec."""
+    for run in runs:
+        if await store.version(f"runs/{run}/{SPEC}") is not None:
+            return True
+    return False
 
 
 def _job(run: str, texts: Mapping[str, Mapping[str, str]], items: tuple[Item, ...]) -> ExamineJob:
