@@ -19,6 +19,7 @@ from caliper.core.terms import Terms
 from caliper.local.config import read_config
 from caliper.local.submission import send
 from caliper.pipeline.gateway.purge import OldRun, Retention, delete_run, old_runs
+from caliper.pipeline.ledger.stop_criterion import CRITERION, StopCriterion, write_criterion
 from caliper.pipeline.store.runs import note_start, read_spec, run_store
 from caliper.ports.storage import DeletableStore
 from caliper.wiring.clock import SystemClock
@@ -141,6 +142,24 @@ async def test_runs_that_ended_lately_stay(stored: Stored) -> None:
     for retention in (Retention(newest=2), Retention(age=timedelta(hours=4))):
         assert await old_ones(stored.store, retention, NOW) == []
     assert await old_ones(stored.store, ALL, SystemClock().now()) == []
+
+
+async def test_what_a_run_that_stays_is_judged_against_stays(stored: Stored) -> None:
+    store = stored.copy()
+    base = StopCriterion(stored.first, None, 1.0, 0.05, repeats=stored.second)
+    await write_criterion(run_store(store, stored.third), base)
+    assert await purge(store) == []
+    await write_criterion(run_store(store, stored.third), replace(base, repeats=""))
+    assert await purge(store) == [stored.second]
+    store.objects[f"runs/{stored.third}/{CRITERION}"] = b"{"
+    assert await purge(store) == [stored.first]
+
+
+async def test_what_only_old_runs_are_judged_against_goes(stored: Stored) -> None:
+    store = stored.copy()
+    base = StopCriterion(stored.first, None, 1.0, 0.05)
+    await write_criterion(run_store(store, stored.second), base)
+    assert await purge(store) == [stored.first, stored.second]
 
 
 @pytest.mark.parametrize("name", ["spec.json", "started.json", "end.json", "cancelled.json"])

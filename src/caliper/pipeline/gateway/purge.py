@@ -5,7 +5,11 @@ lists, and the next purge completes the deletion:
 
 1. its entries in `run-index/` and `client-keys/`,
 2. the replies that no other run uses: its plan, which leads to them, is still there,
-3. `spec.json`, then the rest of `runs/<id>/`, and last `cancelled.json`, which every run has.
+3. `spec.json`, then the marks that a start writes, then the rest of `runs/<id>/`, and last
+   `cancelled.json`, which every run has.
+
+A run may be started again at any time: before each step it is read again, and left as it is if it
+was.
 
 Datasets, media, uploaded captions and captioners' replies stay: other runs may use them.
 """
@@ -35,13 +39,18 @@ from caliper.core.question import Item, Source
 from caliper.core.run import RunSpec, RunState
 from caliper.pipeline.asking.replies import ReplyBook, key_of_job, object_key
 from caliper.pipeline.asking.reuse import job_name, reused_jobs
+from caliper.pipeline.ledger.stop_criterion import CRITERION, StopCriterion
 from caliper.pipeline.planning.publisher import jobs
 from caliper.pipeline.reports.report_files import TextsOf, stored_texts
 from caliper.pipeline.store.plan import read_plan, read_summary
 from caliper.pipeline.store.run_record import read_record
 from caliper.pipeline.store.runs import (
     CANCELLED,
+    END,
+    REFUSED,
     SPEC,
+    STARTED,
+    find_as,
     is_run_id,
     read_replaceable,
     read_spec,
@@ -54,6 +63,7 @@ _GRACE = timedelta(hours=1)
 """Runs that ended within this time stay: the aggregator may still write about them."""
 _CONCURRENCY = 32
 _SPEC_STEP = 2
+_MARKS = (STARTED, "owners.json", CRITERION, REFUSED, END)
 _INDEX, _CLIENT_KEYS = "run-index/", "client-keys/"
 _Argument = TypeVar("_Argument")
 _Result = TypeVar("_Result")
@@ -93,10 +103,11 @@ class OldRun:
 
 @dataclass(frozen=True, slots=True)
 class RetainedRuns:
-    """The runs that stay, and the names of their jobs that reuse replies."""
+    """The runs that stay, and the names of their jobs that reuse replies; and those that go."""
 
     runs: set[str]
     reused_jobs: set[str]
+    removed: Collection[str] = ()
 
 
 async def old_runs(
@@ -104,7 +115,8 @@ async def old_runs(
 ) -> AsyncIterator[OldRun]:
     """The runs to delete, oldest first, with their objects, which are read when a run's turn comes.
 
-    A run that is not over, or whose record is unreadable, stays. Raises StoreUnavailable.
+    A run that is not over, whose record is unreadable, or that one which is not old is judged
+    against, stays. Raises NewerSchema, StoreUnavailable.
     """
     entries = await _entries(store)
     stored = await _stored_runs(store)
@@ -119,11 +131,24 @@ async def old_runs(
     candidates = ended[: max(0, len(ended) - (retention.newest or 0))]
     latest = now - max(retention.age or _GRACE, _GRACE)
     old += [each for when, each in candidates if when <= latest and each.run not in retention.kept]
-    others = RetainedRuns(stored.keys() - {each.run for each in old}, set())
+    compared = await _compared(store, stored.keys() - {each.run for each in old})
+    old = [each for each in old if each.run not in compared]
+    removed = {each.run for each in old}
+    others = RetainedRuns(stored.keys() - removed, set(), removed)
     for run in others.runs:
         others.reused_jobs.update(await reused_jobs(run_store(store, run)))
     for each in old:
         yield await _with_objects(store, each, entries.get(each.run, ()), others)
+
+
+async def _compared(store: DeletableStore, runs: Iterable[str]) -> set[str]:
+    """The runs that these are judged against."""
+    found = set[str]()
+    for run in runs:
+        criterion = await find_as(run_store(store, run), CRITERION, StopCriterion.from_json)
+        if criterion is not None:
+            found |= {criterion.base, criterion.repeats}
+    return found
 
 
 async def delete_run(store: DeletableStore, old: OldRun) -> bool:
@@ -131,17 +156,21 @@ async def delete_run(store: DeletableStore, old: OldRun) -> bool:
     StoreUnavailable.
     """
     for number, step in enumerate(old.steps):
-        # It may be started at any time, until its spec is gone.
-        if number <= _SPEC_STEP and not await _is_unchanged(store, old):
+        # It may be started at any time, also once its spec is gone.
+        if not await _is_unchanged(store, old, number):
             return False
         await store.delete(*step)
     return True
 
 
-async def _is_unchanged(store: DeletableStore, old: OldRun) -> bool:
-    """Whether a run is over as before, or the rest of one is still without a spec."""
-    if old.spec is None:
+async def _is_unchanged(store: DeletableStore, old: OldRun, number: int) -> bool:
+    """Whether, before this step, a run is over as before, or without a spec once that is gone."""
+    if old.spec is None or number > _SPEC_STEP:
         return await store.version(f"runs/{old.run}/{SPEC}") is None
+    # A start of a complete run changes nothing but that it is listed again.
+    for key in old.steps[0] if number else ():
+        if await store.version(key) is not None:
+            return False
     current = await _ended_run(store, old.run)
     return current is not None and current.ended == old.ended
 
@@ -200,12 +229,16 @@ async def _with_objects(
 ) -> OldRun:
     first, last = f"runs/{old.run}/{SPEC}", f"runs/{old.run}/{CANCELLED}"
     rest = [key async for key in store.list(f"runs/{old.run}/") if key not in (first, last)]
+    # In a step of their own, soon after the spec: a start writes them anew.
+    marks = tuple(key for name in _MARKS if (key := f"runs/{old.run}/{name}") in rest)
+    rest = [key for key in rest if key not in marks]
     texts_of = partial(stored_texts, store)
     replies = await own_replies(store, texts_of, old.spec, others) if old.spec else ()
     lead = tuple(entries)
     # Backwards: an interrupted step leaves the first of the numbered objects.
     # The spec has the place `_SPEC_STEP`.
-    steps = (lead, tuple(replies), (first,) if old.spec else (), tuple(reversed(rest)), (last,))
+    spec = (first,) if old.spec else ()
+    steps = (lead, tuple(replies), spec, marks, tuple(reversed(rest)), (last,))
     size = 0
     for step in steps:
         async for length in _concurrently(store.size, step):
@@ -216,7 +249,8 @@ async def _with_objects(
 async def own_replies(
     store: ObjectStore, texts_of: TextsOf, spec: RunSpec, others: RetainedRuns
 ) -> Sequence[str]:
-    """The objects with replies for a run that no retained run asked for or uses.
+    """The objects with replies for a run that no retained run asked for or uses, nor one that
+    began since the retained ones were listed asked for.
 
     Empty if plan or captions are unreadable. Raises StoreUnavailable.
     """
@@ -236,11 +270,21 @@ async def own_replies(
             unused = (job for job in planned if job_name(job) not in others.reused_jobs)
             async for key, runs in _concurrently(askers, unused):
                 # Earlier commits did not record who asked.
-                if runs and "" not in runs and others.runs.isdisjoint(runs):
+                if not runs or "" in runs or not others.runs.isdisjoint(runs):
+                    continue
+                if not await _have_begun(store, {*runs} - {spec.run_id, *others.removed}):
                     keys.append(object_key(key))
     except InvalidInput:
         return ()
     return tuple(dict.fromkeys(keys))
+
+
+async def _have_begun(store: ObjectStore, runs: Iterable[str]) -> bool:
+    """Whether one of these runs has a spec."""
+    for run in runs:
+        if await store.version(f"runs/{run}/{SPEC}") is not None:
+            return True
+    return False
 
 
 def _job(run: str, texts: Mapping[str, Mapping[str, str]], items: tuple[Item, ...]) -> ExamineJob:
