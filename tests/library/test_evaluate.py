@@ -20,7 +20,6 @@ from tests.fakes.command import Command
 import caliper
 from caliper.core.errors import FunctionFailed, InvalidInput, NotReady, UnknownName
 from caliper.library.inputs import RunInputs
-from caliper.pipeline.reports import report_files
 
 PICTURES = {"capability": "data"}
 
@@ -39,17 +38,6 @@ def test_its_report_is_that_of_the_command(here: Path) -> None:
         again = caliper.evaluate(given, "all.yaml", out="own/again", progress=False)
         assert again.text.encode() == told
         assert again.id == run.id
-
-
-def test_an_error_of_a_benchmark_is_the_caller_s(
-    here: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    async def faulty(*_: object) -> None:
-        raise ValueError("a defect")
-
-    monkeypatch.setattr(report_files, "write_outputs", faulty)
-    with pytest.raises(ValueError, match=r"^a defect$"):
-        caliper.evaluate(benchmarks="all.yaml", progress=False)
 
 
 def test_a_run_as_values(here: Path) -> None:

@@ -27,6 +27,6 @@ def retry_after(value: str | None, date: str | None) -> float | None:
 def _http_date(value: str) -> datetime | None:
     try:
         moment = parsedate_to_datetime(value)
-    except ValueError:
+    except (ValueError, OverflowError):
         return None
     return moment if moment.tzinfo else moment.replace(tzinfo=UTC)

@@ -24,8 +24,10 @@ from caliper.pipeline.aggregation.sequential import SequentialPlan
 from caliper.pipeline.comparing.comparer import Comparer
 from caliper.pipeline.comparing.comparison import Comparison
 from caliper.pipeline.comparing.gate_decision import GATE_REQUEST
+from caliper.pipeline.ledger.stop_criterion import read_criterion
 from caliper.pipeline.store.owners import run_owners, share, suite_owners
 from caliper.pipeline.store.run_record import Evaluation
+from caliper.pipeline.store.runs import run_store
 from caliper.pipeline.suites.baselines import BaselineChoice
 from caliper.pipeline.suites.claims import EntryClaim
 from caliper.pipeline.suites.evaluation import EntryResult
@@ -78,6 +80,10 @@ class GatewayEvaluator:
         if not run:
             check_installed(suite)
         baseline = await self._baselines.whole(suite, entry, baseline)
+        if run and await self._has_other_base(run, baseline):
+            # An earlier checkpoint came meanwhile: the run's looks were at another baseline.
+            await self.abandon(entry)
+            run = ""
         if not run:
             run = await self._new_run(suite, claim, baseline)
             if not run:
@@ -150,6 +156,14 @@ class GatewayEvaluator:
             return ""
         self.costs.check(suite, begun.spec)
         return run
+
+    async def _has_other_base(self, run: str, baseline: BaselineChoice) -> bool:
+        """Whether a run ends by its comparison with another run than the baseline's."""
+        spec = (await self._patient.call(lambda: self.gateway.get(run))).spec
+        if not spec.judging or baseline.entry is None:
+            return False
+        criterion = await read_criterion(run_store(self.store, run), spec)
+        return criterion.base != baseline.entry.run
 
     async def _new_run(self, suite: Suite, claim: EntryClaim, baseline: BaselineChoice) -> str:
         """Begin the run of an entry. Returns its id, empty if there are no captions."""

@@ -6,6 +6,7 @@ import subprocess
 import sys
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -16,7 +17,7 @@ from tests.fakes.suites import checkpoint
 
 from caliper.adapters.hosts import process_group
 from caliper.adapters.hosts.command import CommandPlan, CommandServer
-from caliper.core.errors import BackendRejected, LeaseLost
+from caliper.core.errors import BackendRejected, BackendUnavailable, LeaseLost
 from caliper.ports.serving import CheckpointEndpoint, Trace
 
 URL = "http://127.0.0.1:{port}"
@@ -150,6 +151,19 @@ async def test_what_does_not_get_ready_fails_and_says_why(
     async with served(plan(*first, **{"start": 1, **more}), tmp_path) as one:
         with pytest.raises(BackendRejected, match=told):
             await one.start()
+
+
+async def test_another_server_at_the_address_is_not_taken_for_its_own(tmp_path: Path) -> None:
+    async with served(plan(), tmp_path) as one:
+        endpoint = await one.start()
+        ran = tmp_path / "ran"
+        later = replace(plan(words=("touch", str(ran))), url=endpoint.url)
+        async with served(later, tmp_path / "later") as other:
+            told = f"another server answers at {endpoint.url} already"
+            with pytest.raises(BackendUnavailable, match=f"^{told}$"):
+                await other.start()
+            assert other.traces == []
+        assert not ran.exists()
 
 
 async def test_a_server_that_hangs_is_noticed(tmp_path: Path) -> None:

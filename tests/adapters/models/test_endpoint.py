@@ -74,6 +74,7 @@ def test_addresses_that_cannot_be_are_refused_without_repeating_them(text: str) 
         ("Sat, 21 Nov 2026 09:00:00 GMT", "Sat, 21 Nov 2026 10:00:00 GMT", 0.0),
         ("Fri, 01 Jan 2016 00:00:00 GMT", "rubbish", 0.0),
         ("Sat, 99 Nov 2026 10:00:30 GMT", None, None),
+        ("Mon, 01 Jan 2027 00:00:00 +99999999999999", None, None),
     ],
 )
 def test_retry_after(value: str | None, date: str | None, seconds: float | None) -> None:

@@ -26,10 +26,13 @@ class Objects:
     def __init__(self) -> None:
         self.held: dict[str, str] = {}
         self.away = False
+        self.private: set[str] = set()
 
     async def version(self, key: str) -> str | None:
         if self.away:
             raise StoreUnavailable("the bucket is away")
+        if key in self.private:
+            raise StoreUnavailable("access denied")
         text = self.held.get(key)
         return None if text is None else str(len(text)) + text[:4].strip('{}"')
 
@@ -136,6 +139,20 @@ async def test_an_outage_of_the_bucket_loses_nothing(bucket: Announced) -> None:
         assert bucket.warnings == ["the bucket is away"]
         bucket.objects.away = False
         assert len(revisions(list(await source.arrivals()))) == 1
+
+
+async def test_an_object_that_may_not_be_read_hides_no_other(bucket: Announced) -> None:
+    for name in "abc":
+        await bucket.put(f"run/{name}", name)
+    bucket.objects.private = {"run/b"}
+    for _ in range(2):
+        # The next process reads again from the same place: it was not read in full.
+        async with bucket.source() as source:
+            found = [each for _ in range(3) for each in await source.arrivals()]
+            assert [name for _, _, name in revisions(found)] == ["a", "c"]
+    assert set(bucket.warnings) == {"access denied"}
+    bucket.objects.private.clear()
+    assert [name for _, _, name in revisions(await bucket.arrivals())] == ["a", "b", "c"]
 
 
 async def test_a_manifest_names_a_checkpoint(bucket: Announced) -> None:

@@ -4,6 +4,7 @@ import pytest
 from tests.fakes.outboxes import Desk, FakeTarget
 from tests.fakes.suites import checkpoint, suite
 
+from caliper.core.entry_states import EntryState
 from caliper.core.errors import BackendOverloaded, BackendUnavailable
 from caliper.pipeline.suites import outbox as outbox_module
 from caliper.pipeline.suites.outbox import LONGEST_HOLD
@@ -23,6 +24,18 @@ async def test_a_target_that_asks_for_it_is_left_alone(asked: float, until: floa
     desk.clock.seconds += 2
     await desk.sweep()
     assert sorted(target.told) == ["step-1 registered", "step-2 registered"]
+
+
+async def test_a_target_that_fails_in_any_way_ends_no_evaluation() -> None:
+    # As of a host name with two dots.
+    broken, other = FakeTarget(errors=[UnicodeError("label empty")] * 100), FakeTarget()
+    desk = Desk(broken=broken, other=other)
+    await desk.evaluate(1)
+    (state,) = [each.entry.state for each in (await desk.registry.entries("nightly"))[0]]
+    assert state is EntryState.EVALUATED
+    (first, *_) = await desk.records()
+    assert first.deliveries["broken"].error == "UnicodeError"
+    assert other.told == ["step-1 registered", "step-1 started", "step-1 decided"]
 
 
 async def test_a_clock_that_was_ahead_delays_nothing_for_long() -> None:

@@ -15,7 +15,7 @@ from caliper.adapters.hosts import process_group
 from caliper.adapters.hosts.probe import LOOK_SECONDS, status_of, until_ready, until_silent
 from caliper.adapters.hosts.template import checkpoint_fields, fill
 from caliper.core.checkpoints import CheckpointRevision
-from caliper.core.errors import BackendRejected, InvalidInput
+from caliper.core.errors import BackendRejected, BackendUnavailable, InvalidInput
 from caliper.ports.serving import CheckpointEndpoint, Note
 
 # The command starts once its trace is stored: if we die before, the pipe ends, and the shell too.
@@ -52,6 +52,9 @@ class CommandServer:
         plan, fields = self._plan, checkpoint_fields(checkpoint) | {"port": str(_free_port())}
         words, url, model = fill([list(plan.words), plan.url, plan.model], fields)
         self._health = f"{url}{plan.health}"
+        if not await status_of(self._health, min(LOOK_SECONDS, plan.silence)):
+            # It would caption in the name of this checkpoint.
+            raise BackendUnavailable(f"another server answers at {url} already")
         self._process = process = await self._spawn(words)
         assert process.stdin is not None  # noqa: S101 - it was opened as a pipe
         try:

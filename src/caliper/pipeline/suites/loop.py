@@ -10,7 +10,7 @@ from __future__ import annotations
 import secrets
 from collections.abc import Callable, Sequence
 from contextlib import suppress
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from caliper.core.backoff import Backoff
 from caliper.core.checkpoints import CheckpointEntry
@@ -245,6 +245,7 @@ class SuiteLoop:
             if claimed is None:
                 return False
             claim = EntryClaim(self._registry, claimed, lease)
+            plan = (await self._whole(plan[0]), plan[1])
             self._tell(claim.entry, "taken over" if again else "started")
             result = await while_held(
                 lease, self._clock, self._evaluation.result(suite, claim, *plan)
@@ -263,6 +264,15 @@ class SuiteLoop:
                     await self._store.delete(stored.lease_key)
             self._leases.pop(stored.key, None)
         return True
+
+    async def _whole(self, choice: BaselineChoice) -> BaselineChoice:
+        """The choice with all figures of the baseline: the history has headlines only."""
+        if choice.entry is None:
+            return choice
+        whole = await self._registry.read_or_name(choice.entry.key("entries"))
+        if isinstance(whole, StoredEntry) and whole.entry.run == choice.entry.run:
+            return replace(choice, entry=whole.entry)
+        return choice
 
     async def _give_back(self, key: str, claim: EntryClaim) -> None:
         """Let others evaluate it, unless it has a result."""

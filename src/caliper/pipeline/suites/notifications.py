@@ -127,7 +127,9 @@ class BucketNotifications:
                 arrivals += await self._look(key, time)
             except StoreUnavailable as error:
                 first = list(keys).index(key)
-                self._pending = dict(list(keys.items())[first:]) | self._pending
+                # It goes last: one that may never be read must not hide the others.
+                others = dict(list(keys.items())[first + 1 :])
+                self._pending = others | {key: time} | self._pending
                 self._warn_once(str(error))
                 return arrivals
         if offsets != self._stored:

@@ -229,4 +229,7 @@ async def _deliver(target: NoticeTarget, notice: Notice) -> tuple[str, float]:
     except CaliperError as error:
         pause = error.retry_after if isinstance(error, BackendOverloaded) else None
         return str(error) or type(error).__name__, pause or 0.0
+    except Exception as error:  # noqa: BLE001 - a recipient must not end the evaluations
+        # Without its text, which may hold the recipient's secret URL.
+        return type(error).__name__, 0.0
     return "", 0.0
