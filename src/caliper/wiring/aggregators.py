@@ -82,7 +82,6 @@ def aggregator_parts(
         clock,
         lambda: seats.share,
     )
-
     tasks: list[Callable[[], Awaitable[None]]] = [
         seats.keep,
         *(partial(_follow, seats, follower) for follower in followers),
@@ -93,13 +92,11 @@ def aggregator_parts(
     scores = SlotBoard(index, boards)
     permits = partial((ownership or Ownership()).permits_run, ground.store)
     servicer = aggregator.AggregatorServicer(scores, permits)
+    topics = _topics_check(ground.logs, followers)
     parts = ServiceParts(
         services=(Service(servicer.contract, servicer),),
         tasks=tuple(tasks),
-        checks={
-            "store": store_check(ground.store),
-            "topics": _topics_check(ground.logs, followers),
-        },
+        checks={"store": store_check(ground.store), "topics": topics},
         close=ground.close,
     )
     return parts, scores

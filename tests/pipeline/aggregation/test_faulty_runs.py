@@ -35,6 +35,18 @@ async def ends_of(house: House) -> dict[str, tuple[RunState, str]]:
     return {name: ends[run.spec.run_id] for name, run in runs.items()}
 
 
+def fail_odd(patch: pytest.MonkeyPatch, owner: type, method: str) -> None:
+    """Have a method fail for the odd run."""
+    done = getattr(owner, method)
+
+    async def faulty(*arguments: Any) -> Any:
+        if any(isinstance(each, RunLedger) and each.spec.name == ODD for each in arguments):
+            raise KeyError("colour")
+        return await done(*arguments)
+
+    patch.setattr(owner, method, faulty)
+
+
 def sinks_that_raise(error: BaseException) -> Any:
     def sinks(spec: Any, _: Any) -> Any:
         if spec.name == ODD:
@@ -57,14 +69,7 @@ async def test_a_report_that_cannot_be_computed_fails_its_run(kind: type[Excepti
 async def test_scores_that_cannot_be_computed_fail_their_run(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    figures = LiveTallies.figures
-
-    async def faulty(live: LiveTallies, run: RunLedger) -> Any:
-        if run.spec.name == ODD:
-            raise KeyError("colour")
-        return await figures(live, run)
-
-    monkeypatch.setattr(LiveTallies, "figures", faulty)
+    fail_odd(monkeypatch, LiveTallies, "figures")
     house = House()
     board, runs = await board_of(house)
     ident = runs[ODD].spec.run_id
@@ -80,14 +85,7 @@ async def test_scores_that_cannot_be_computed_fail_their_run(
 async def test_a_verdict_that_cannot_be_entered_fails_its_run(
     monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
 ) -> None:
-    merge = RunLedger.merge
-
-    async def faulty(run: RunLedger, verdicts: Any) -> Any:
-        if run.spec.name == ODD:
-            raise KeyError("colour")
-        return await merge(run, verdicts)
-
-    monkeypatch.setattr(RunLedger, "merge", faulty)
+    fail_odd(monkeypatch, RunLedger, "merge")
     ends = await ends_of(House())
     assert ends[ODD] == (RunState.FAILED, "KeyError: 'colour'")
     assert ends["other"] == (RunState.COMPLETE, "")

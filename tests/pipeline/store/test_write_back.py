@@ -72,6 +72,18 @@ async def test_what_is_held_replaces_what_it_came_from() -> None:
     assert below.objects == {"jobs/a": b"1"}
 
 
+async def test_what_it_wrote_itself_is_not_of_others() -> None:
+    below = MemoryStore()
+    store = WriteBackBuffer(below)
+    await store.put("jobs/a", b"1")
+    below.full = True
+    with pytest.raises(StoreFull):
+        await store.put("jobs/a", b"12")
+    below.full = False
+    assert await store.get("jobs/a") == b"12"
+    assert below.objects == {"jobs/a": b"12"}
+
+
 async def test_so_much_is_held_and_no_more() -> None:
     below = MemoryStore()
     store = WriteBackBuffer(below, capacity=2)

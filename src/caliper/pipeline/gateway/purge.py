@@ -42,6 +42,7 @@ from caliper.pipeline.asking.reuse import job_name, reused_jobs
 from caliper.pipeline.ledger.stop_criterion import CRITERION, StopCriterion
 from caliper.pipeline.planning.publisher import jobs
 from caliper.pipeline.reports.report_files import TextsOf, stored_texts
+from caliper.pipeline.store.owners import run_owners
 from caliper.pipeline.store.plan import read_plan, read_summary
 from caliper.pipeline.store.run_record import read_record
 from caliper.pipeline.store.runs import (
@@ -63,7 +64,7 @@ _GRACE = timedelta(hours=1)
 """Runs that ended within this time stay: the aggregator may still write about them."""
 _CONCURRENCY = 32
 _SPEC_STEP = 2
-_MARKS = (STARTED, "owners.json", CRITERION, REFUSED, END)
+_MARKS = (STARTED, CRITERION, REFUSED, END)
 _INDEX, _CLIENT_KEYS = "run-index/", "client-keys/"
 _Argument = TypeVar("_Argument")
 _Result = TypeVar("_Result")
@@ -230,7 +231,8 @@ async def _with_objects(
     first, last = f"runs/{old.run}/{SPEC}", f"runs/{old.run}/{CANCELLED}"
     rest = [key async for key in store.list(f"runs/{old.run}/") if key not in (first, last)]
     # In a step of their own, soon after the spec: a start writes them anew.
-    marks = tuple(key for name in _MARKS if (key := f"runs/{old.run}/{name}") in rest)
+    candidates = (run_owners(old.run), *(f"runs/{old.run}/{name}" for name in _MARKS))
+    marks = tuple(key for key in candidates if key in rest)
     rest = [key for key in rest if key not in marks]
     texts_of = partial(stored_texts, store)
     replies = await own_replies(store, texts_of, old.spec, others) if old.spec else ()

@@ -24,8 +24,8 @@ class WriteBackBuffer(StoreView):
     def __init__(self, store: ObjectStore, capacity: int = 4096) -> None:
         self._store = store
         self._buffer: LRUCache[str, bytes] = LRUCache(capacity)
-        # Hashes of what was read last.
-        self._read: LRUCache[str, int] = LRUCache(capacity)
+        # Hashes of what is known to be stored: anything else is of others.
+        self._known: LRUCache[str, int] = LRUCache(capacity)
 
     def _place(self, key: str) -> tuple[ObjectStore, str]:
         return self._store, key
@@ -40,6 +40,8 @@ class WriteBackBuffer(StoreView):
             self._buffer[key] = data
             raise
         self._buffer.pop(key, None)
+        if isinstance(data, bytes):
+            self._known[key] = hash(data)
 
     async def get(self, key: str, max_bytes: int | None = None) -> bytes | None:
         """Read at most `max_bytes` bytes under `key`, after writing its buffered data.
@@ -48,11 +50,11 @@ class WriteBackBuffer(StoreView):
         """
         data = await self._store.get(key, max_bytes)
         if (held := self._buffer.get(key)) is not None:
-            if hash(data) == self._read.get(key, hash(None)):
+            if hash(data) == self._known.get(key, hash(None)):
                 await self.put(key, held)
-                data = held
+                data = await self._store.get(key, max_bytes)
             self._buffer.pop(key, None)
-        self._read[key] = hash(data)
+        self._known[key] = hash(data)
         return data
 
     async def version(self, key: str) -> str | None:
